@@ -1,0 +1,1 @@
+"""What is recorded: models, querysets, constraints, migrations. Knows nothing of the algebra."""

@@ -1,0 +1,26 @@
+"""The rows that are the truth. One file per noun; import them from here."""
+
+from core.models.assets import Asset, AssetEvent, MappingProblem, Partition
+from core.models.dags import Dag, DefinitionSource, Dependency, Outlet
+from core.models.engine import Bell, Pulse
+from core.models.journal import JournalEntry
+from core.models.runs import ConsumedEvent, DagRun, HeldRun, LogLine, ReceivedKey
+
+__all__ = [
+    "Asset",
+    "AssetEvent",
+    "Bell",
+    "ConsumedEvent",
+    "Dag",
+    "DagRun",
+    "DefinitionSource",
+    "Dependency",
+    "HeldRun",
+    "JournalEntry",
+    "LogLine",
+    "MappingProblem",
+    "Outlet",
+    "Partition",
+    "Pulse",
+    "ReceivedKey",
+]

@@ -1,0 +1,162 @@
+"""Assets, the events that say one of their partitions changed, and the latest known state of each partition."""
+
+from typing import Self
+
+from django.db import models
+from django.db.models import Case, Q, Value, When
+
+from core.models.fields import key_field, name_field
+
+
+class AssetQuerySet(models.QuerySet["Asset"]):
+    def active(self) -> Self:
+        return self.filter(is_active=True)
+
+
+class Asset(models.Model):
+    """A named thing that has partitions. `partitions` is the spec of the keys it is expected to have, or null."""
+
+    name = name_field(unique=True)
+    uri = name_field(db_index=True)
+    group = models.CharField(max_length=250, default="asset")
+    extra = models.JSONField(default=dict)
+    partitions = models.JSONField(null=True, blank=True)
+    is_active = models.BooleanField(default=True)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    objects = AssetQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class AssetEventQuerySet(models.QuerySet["AssetEvent"]):
+    def unrouted(self) -> Self:
+        """Events nobody has mapped yet, oldest first."""
+        return self.filter(routed_at=None).order_by("id")
+
+
+class AssetEvent(models.Model):
+    """One partition changed (or, without a key, the asset did). Never edited after it was routed."""
+
+    class Source(models.TextChoices):
+        RUN = "run"
+        API = "api"
+        PERSON = "person"
+        SENSOR = "sensor"
+
+    asset = models.ForeignKey(Asset, on_delete=models.PROTECT, related_name="events")
+    partition_key = key_field(null=True)
+    partition_date = models.DateTimeField(null=True)
+    extra = models.JSONField(default=dict)
+    source = models.CharField(max_length=10, choices=Source)
+    source_run = models.ForeignKey("DagRun", on_delete=models.SET_NULL, null=True, related_name="produced")
+    source_task_id = models.CharField(max_length=250, default="")
+    created_by = models.CharField(max_length=150, default="")
+    timestamp = models.DateTimeField()
+    idempotency_key = models.CharField(max_length=250, null=True)
+    routed_at = models.DateTimeField(null=True)
+
+    objects = AssetEventQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("id",)
+        constraints = [
+            models.UniqueConstraint(
+                "asset",
+                "idempotency_key",
+                condition=Q(idempotency_key__isnull=False),
+                name="one_event_per_asset_and_idempotency_key",
+            ),
+            models.CheckConstraint(condition=~Q(partition_key=""), name="an_event_key_is_never_empty"),
+        ]
+        indexes = [
+            # Read by holds.route_pending: the queue of facts not yet mapped, small whatever the history.
+            models.Index("id", condition=Q(routed_at=None), name="event_unrouted"),
+            # Read by the panel of one partition.
+            models.Index("asset", "partition_key", "id", name="event_of_partition"),
+            models.Index("timestamp", "id", name="event_by_time"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.asset_id}:{self.partition_key}"
+
+
+class Partition(models.Model):
+    """The latest known state of one key of one asset.
+
+    Two facts (semantics, section 9): does it have data (`data_at`), and how did the latest attempt end
+    (`attempt`, of the run `attempt_run`). `state` follows from them in the database, so it cannot disagree.
+    """
+
+    class Attempt(models.TextChoices):
+        NONE = ""
+        RUNNING = "running"
+        SUCCESS = "success"
+        FAILED = "failed"
+
+    class State(models.TextChoices):
+        MATERIALIZED = "materialized"
+        FAILED = "failed"
+        RUNNING = "running"
+        MISSING = "missing"
+
+    asset = models.ForeignKey(Asset, on_delete=models.PROTECT, related_name="partition_set")
+    key = key_field()
+    partition_date = models.DateTimeField(null=True)
+    data_at = models.DateTimeField(null=True)
+    last_event = models.ForeignKey(AssetEvent, on_delete=models.SET_NULL, null=True, related_name="+")
+    extra = models.JSONField(default=dict)
+    attempt = models.CharField(max_length=10, choices=Attempt, default=Attempt.NONE, blank=True)
+    attempt_run = models.ForeignKey("DagRun", on_delete=models.SET_NULL, null=True, related_name="+")
+    is_stale = models.BooleanField(default=False)
+    updated_at = models.DateTimeField()
+    state = models.GeneratedField(
+        expression=Case(
+            When(attempt="running", then=Value("running")),
+            When(attempt="failed", then=Value("failed")),
+            When(data_at__isnull=False, then=Value("materialized")),
+            default=Value("missing"),
+        ),
+        output_field=models.CharField(max_length=12, choices=State),
+        db_persist=True,
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("asset", "key", name="one_state_per_asset_and_key"),
+            models.CheckConstraint(condition=~Q(key=""), name="a_partition_key_is_never_empty"),
+        ]
+        indexes = [
+            # Read by board: bars and grids in order of time, and counts per state.
+            models.Index("asset", "partition_date", "key", name="partition_by_date"),
+            models.Index("asset", "state", name="partition_by_state"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.asset_id}:{self.key}"
+
+
+class MappingProblem(models.Model):
+    """An event that one consumer could not count, kept until somebody has read it. Stops nobody else."""
+
+    class Kind(models.TextChoices):
+        NO_KEY = "missing partition key"
+        CANNOT_MAP = "failed to map partition_key"
+        TOO_MANY = "partition fan-out exceeded"
+
+    event = models.ForeignKey(AssetEvent, on_delete=models.CASCADE, related_name="problems")
+    dag = models.ForeignKey("Dag", on_delete=models.CASCADE, related_name="mapping_problems")
+    kind = models.CharField(max_length=40, choices=Kind)
+    sentence = models.TextField()
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint("event", "dag", name="one_problem_per_event_and_dag")]
+
+    def __str__(self) -> str:
+        return self.sentence

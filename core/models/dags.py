@@ -1,0 +1,114 @@
+"""Dags, what they listen to, and what they write."""
+
+from typing import Self
+
+from django.db import models
+from django.db.models import Q
+
+from core.models.assets import Asset
+from core.models.fields import name_field
+
+
+class DefinitionSource(models.Model):
+    """A file or module of definitions, and why it could not be loaded if it could not."""
+
+    name = name_field(unique=True)
+    error = models.TextField(default="")
+    error_line = models.PositiveIntegerField(null=True)
+    traceback = models.TextField(default="")
+    fingerprint = models.CharField(max_length=64, default="")
+    loaded_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class DagQuerySet(models.QuerySet["Dag"]):
+    def active(self) -> Self:
+        return self.filter(is_active=True)
+
+    def ticking(self) -> Self:
+        """Dags whose timetable has a cadence of its own."""
+        return self.active().filter(is_periodic=True)
+
+
+class Dag(models.Model):
+    """What runs. `schedule` is the spec of its timetable; `tasks` lists `{"task_id", "upstream", "outlets"}`."""
+
+    class Catchup(models.TextChoices):
+        ALL = "all"
+        LAST = "last"
+        NONE = "none"
+
+    dag_id = models.CharField(max_length=250, unique=True)
+    description = models.TextField(default="")
+    tags = models.JSONField(default=list)
+    source = models.ForeignKey(DefinitionSource, on_delete=models.SET_NULL, null=True, related_name="dags")
+    schedule = models.JSONField(null=True)
+    is_periodic = models.BooleanField(default=False)
+    is_partitioned = models.BooleanField(default=False)
+    tasks = models.JSONField(default=list)
+    catchup = models.CharField(max_length=4, choices=Catchup, default=Catchup.ALL)
+    start_date = models.DateTimeField(null=True)
+    end_date = models.DateTimeField(null=True)
+    max_active_runs = models.PositiveIntegerField(default=16)
+    max_attempts = models.PositiveIntegerField(default=3)
+    is_paused = models.BooleanField(default=False)
+    is_active = models.BooleanField(default=True)
+    problems = models.JSONField(default=list)
+    revision = models.PositiveIntegerField(default=1)
+    ticked_until = models.DateTimeField(null=True)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    objects = DagQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("dag_id",)
+
+    def __str__(self) -> str:
+        return self.dag_id
+
+
+class Dependency(models.Model):
+    """A Dag listening to an asset through a mapper.
+
+    `leaf` names the asset as the Dag's condition does (`{"asset"}`, `{"ref_name"}` or `{"ref_uri"}`); `asset` is
+    null while nothing of that name exists. Keys count from `created_at` on where they cannot be enumerated.
+    """
+
+    dag = models.ForeignKey(Dag, on_delete=models.CASCADE, related_name="dependencies")
+    asset = models.ForeignKey(Asset, on_delete=models.PROTECT, null=True, related_name="dependencies")
+    leaf = models.JSONField()
+    mapper = models.JSONField(null=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "dependencies"
+        constraints = [
+            models.UniqueConstraint(
+                "dag", "asset", condition=Q(asset__isnull=False), name="a_dag_listens_once_to_an_asset"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.dag_id} listens to {self.asset_id}"
+
+
+class Outlet(models.Model):
+    """An asset that a task of a Dag writes."""
+
+    dag = models.ForeignKey(Dag, on_delete=models.CASCADE, related_name="outlets")
+    asset = models.ForeignKey(Asset, on_delete=models.PROTECT, related_name="outlets")
+    task_id = models.CharField(max_length=250)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("dag", "asset", "task_id", name="a_task_writes_an_asset_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.dag_id}.{self.task_id} writes {self.asset_id}"

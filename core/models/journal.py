@@ -1,0 +1,31 @@
+"""Append-only record of who did what, when, from what to what."""
+
+from django.db import models
+
+from core.models.fields import key_field, name_field
+
+
+class JournalEntry(models.Model):
+    """One deed. Names are copied, not linked, so an entry outlives what it speaks of."""
+
+    at = models.DateTimeField()
+    by = models.CharField(max_length=150)
+    via = models.CharField(max_length=20, default="engine")
+    event = models.CharField(max_length=60)
+    dag_id = models.CharField(max_length=250, default="")
+    asset_name = name_field(default="")
+    partition_key = key_field(default="")
+    run_id = models.CharField(max_length=250, default="")
+    reason = models.TextField(default="")
+    extra = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ("-id",)
+        verbose_name_plural = "journal entries"
+        indexes = [
+            models.Index("event", "-id", name="journal_by_event"),
+            models.Index("dag_id", "-id", name="journal_by_dag"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M} {self.by}: {self.event}"

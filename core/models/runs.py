@@ -1,0 +1,207 @@
+"""Held runs, the keys they have received, and Dag runs."""
+
+from datetime import datetime
+from typing import Self
+
+from django.db import models
+from django.db.models import Q
+
+from core.models.assets import Asset, AssetEvent
+from core.models.dags import Dag
+from core.models.fields import key_field
+
+
+class DagRunQuerySet(models.QuerySet["DagRun"]):
+    def finished(self) -> Self:
+        return self.filter(state__in=DagRun.FINISHED)
+
+    def lost(self, now: datetime) -> Self:
+        """Runs whose worker has stopped renewing its lease."""
+        return self.filter(state=DagRun.State.RUNNING, lease_until__lt=now)
+
+
+class DagRun(models.Model):
+    """One execution of a Dag, usually for one partition key."""
+
+    class Type(models.TextChoices):
+        SCHEDULED = "scheduled"
+        ASSET_TRIGGERED = "asset_triggered"
+        MANUAL = "manual"
+        BACKFILL = "backfill"
+        SENSOR = "sensor"
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        SUCCESS = "success"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+        SKIPPED = "skipped"
+
+    FINISHED = (State.SUCCESS, State.FAILED, State.CANCELLED, State.SKIPPED)
+
+    dag = models.ForeignKey(Dag, on_delete=models.PROTECT, related_name="runs")
+    run_id = models.CharField(max_length=250)
+    run_type = models.CharField(max_length=20, choices=Type)
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    partition_key = key_field(null=True)
+    partition_date = models.DateTimeField(null=True)
+    tick_at = models.DateTimeField(null=True)
+    conf = models.JSONField(default=dict)
+    note = models.TextField(default="")
+    triggered_by = models.CharField(max_length=20, default="")
+    created_by = models.CharField(max_length=150, default="")
+    missing_keys = models.JSONField(default=list)
+    queued_at = models.DateTimeField()
+    run_after = models.DateTimeField()
+    started_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    updated_at = models.DateTimeField()
+    attempt = models.PositiveIntegerField(default=0)
+    claimed_by = models.CharField(max_length=150, default="")
+    lease_until = models.DateTimeField(null=True)
+    cancel_requested = models.BooleanField(default=False)
+    error = models.TextField(default="")
+
+    objects = DagRunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("id",)
+        constraints = [
+            models.UniqueConstraint("dag", "run_id", name="a_run_id_is_unique_in_its_dag"),
+            models.UniqueConstraint(
+                "dag", "tick_at", condition=Q(tick_at__isnull=False), name="a_tick_is_unique_per_dag_and_instant"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="running") | Q(lease_until__isnull=False), name="a_running_run_has_a_lease"
+            ),
+            models.CheckConstraint(condition=~Q(partition_key=""), name="a_run_key_is_never_empty"),
+        ]
+        indexes = [
+            # Read by runs.claim_next: what may start, oldest first.
+            models.Index("dag", "run_after", "id", condition=Q(state="queued"), name="run_queued"),
+            # Read by runs.claim_next (how many run) and runs.take_over_lost.
+            models.Index("dag", "lease_until", condition=Q(state="running"), name="run_running"),
+            models.Index("dag", "partition_key", "id", name="run_of_partition"),
+            models.Index("state", "id", name="run_by_state"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.dag_id}/{self.run_id}"
+
+
+class LogLine(models.Model):
+    """One line a run has written, in the order of `id`."""
+
+    run = models.ForeignKey(DagRun, on_delete=models.CASCADE, related_name="log_lines")
+    attempt = models.PositiveIntegerField()
+    task_id = models.CharField(max_length=250, default="")
+    at = models.DateTimeField()
+    text = models.TextField()
+
+    class Meta:
+        ordering = ("id",)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class HeldRunQuerySet(models.QuerySet["HeldRun"]):
+    def held(self) -> Self:
+        return self.filter(state=HeldRun.State.HELD)
+
+    def due(self, now: datetime) -> Self:
+        """Held runs that something has happened to since they were last judged."""
+        return self.held().filter(judge_after__lte=now).order_by("judge_after", "id")
+
+
+class HeldRun(models.Model):
+    """A row that waits for upstream partitions before a Dag run exists.
+
+    It sleeps (`judge_after` null) until something happens to it. `verdict`, `sentence` and the counts are what
+    the last judgement said, kept for lists; a page about one held run judges anew.
+    """
+
+    class State(models.TextChoices):
+        HELD = "held"
+        FIRED = "fired"
+        CANCELLED = "cancelled"
+        SUPERSEDED = "superseded"
+
+    dag = models.ForeignKey(Dag, on_delete=models.PROTECT, related_name="held_runs")
+    partition_key = key_field()
+    partition_date = models.DateTimeField(null=True)
+    round = models.PositiveIntegerField(default=1)
+    state = models.CharField(max_length=10, choices=State, default=State.HELD)
+    opened_at = models.DateTimeField()
+    last_event_at = models.DateTimeField()
+    closed_at = models.DateTimeField(null=True)
+    closed_by = models.CharField(max_length=150, default="")
+    judge_after = models.DateTimeField(null=True)
+    verdict = models.CharField(max_length=12, default="waiting")
+    sentence = models.TextField(default="")
+    required_count = models.PositiveIntegerField(default=0)
+    received_count = models.PositiveIntegerField(default=0)
+    run = models.OneToOneField(DagRun, on_delete=models.PROTECT, null=True, related_name="held_run")
+
+    objects = HeldRunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("id",)
+        constraints = [
+            models.UniqueConstraint(
+                "dag", "partition_key", condition=Q(state="held"), name="one_open_held_run_per_dag_and_key"
+            ),
+            models.UniqueConstraint("dag", "partition_key", "round", name="a_round_happens_once"),
+            models.CheckConstraint(
+                condition=Q(state="fired", run__isnull=False) | (~Q(state="fired") & Q(run__isnull=True)),
+                name="a_fired_held_run_has_its_run",
+            ),
+            models.CheckConstraint(
+                condition=Q(state="held", closed_at__isnull=True) | (~Q(state="held") & Q(closed_at__isnull=False)),
+                name="an_open_held_run_is_not_closed",
+            ),
+        ]
+        indexes = [
+            # Read by holds.judge_due: only rows that something happened to, however many are held.
+            models.Index("judge_after", "id", condition=Q(state="held", judge_after__isnull=False), name="held_due"),
+            # Read by the page of held runs.
+            models.Index("verdict", "opened_at", "id", condition=Q(state="held"), name="held_by_verdict"),
+            models.Index("dag", "partition_key", "-round", name="held_rounds"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.dag_id}:{self.partition_key} round {self.round}"
+
+
+class ReceivedKey(models.Model):
+    """An upstream key that counts for a held run. `is_fresh`: it came in this round, not carried from before."""
+
+    held_run = models.ForeignKey(HeldRun, on_delete=models.CASCADE, related_name="received")
+    asset = models.ForeignKey(Asset, on_delete=models.PROTECT, related_name="+")
+    key = key_field()
+    is_fresh = models.BooleanField(default=True)
+    received_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("held_run", "asset", "key", name="a_key_counts_once_per_held_run")
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class ConsumedEvent(models.Model):
+    """An event that a held run counted; when the held run has fired, its Dag run consumed it."""
+
+    held_run = models.ForeignKey(HeldRun, on_delete=models.CASCADE, related_name="consumed")
+    event = models.ForeignKey(AssetEvent, on_delete=models.PROTECT, related_name="consumers")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("held_run", "event", name="an_event_counts_once_per_held_run")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.held_run_id} consumed {self.event_id}"

@@ -1,0 +1,1 @@
+"""What decides: the engine and, in `algebra`, the pure values it reckons with."""
