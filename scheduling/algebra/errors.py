@@ -1,0 +1,30 @@
+"""What can go wrong with keys and definitions; every message is a sentence for the person who can mend it."""
+
+
+class PartitionError(ValueError):
+    """A key or a definition that the algebra refuses."""
+
+
+class InvalidKey(PartitionError):
+    """A key that cannot be a key, or that a format cannot read."""
+
+
+class CannotMap(PartitionError):
+    """A key that a mapper does not take."""
+
+
+class InvalidDefinition(PartitionError):
+    """A definition that cannot work; `path` is where in its JSON, empty when it was built in Python."""
+
+    def __init__(self, message: str, *, path: str = "") -> None:
+        super().__init__(message)
+        self.path = path
+
+    def below(self, step: str) -> "InvalidDefinition":
+        """The same refusal seen from one level up: `step` is the field, or `[n]`, that led here."""
+        joint = "" if not self.path or self.path.startswith("[") else "."
+        return type(self)(str(self), path=f"{step}{joint}{self.path}")
+
+
+class MismatchedDefinition(InvalidDefinition, TypeError):
+    """Parts that do not fit together, such as a window of hours over a mapper that yields plain strings."""

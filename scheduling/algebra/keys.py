@@ -1,0 +1,170 @@
+"""Partition keys: what may be one, how segments are joined, and formats that both read and write times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timezone
+from zoneinfo import ZoneInfo
+
+from scheduling.algebra.errors import InvalidDefinition, InvalidKey
+from scheduling.algebra.formats import Spelling, spelling
+from scheduling.algebra.periods import Grain, instants_of, start_at
+
+MAX_KEY_LENGTH = 250
+DEFAULT_DELIMITER = "|"
+
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_SAMPLE = datetime(2026, 3, 10, 9, 37, 51)
+
+
+def validate_key(key: object) -> str:
+    """`key` itself, if it can be a partition key.
+
+    :raises InvalidKey: if it is not text, empty, longer than 250 characters, holds control characters or is
+        wrapped in white space.
+    """
+    if not isinstance(key, str):
+        raise InvalidKey(f"a partition key is text, not {type(key).__name__}")
+    if not key:
+        raise InvalidKey("a partition key cannot be empty")
+    if len(key) > MAX_KEY_LENGTH:
+        raise InvalidKey(f"a partition key has at most {MAX_KEY_LENGTH} characters; this one has {len(key)}")
+    if key[0].isspace() or key[-1].isspace():
+        raise InvalidKey(f"a partition key cannot start or end with white space: {key!r}")
+    if _UNPRINTABLE.search(key):
+        raise InvalidKey(f"a partition key cannot hold control characters: {key!r}")
+    return key
+
+
+def validate_delimiter(delimiter: object) -> str:
+    """`delimiter` itself, if it can join segments.
+
+    :raises InvalidDefinition: if it is empty, not text, or holds the backslash that escapes.
+    """
+    if (
+        isinstance(delimiter, str)
+        and delimiter
+        and "\\" not in delimiter
+        and not _UNPRINTABLE.search(delimiter)
+    ):
+        return delimiter
+    raise InvalidDefinition(
+        f"{delimiter!r} cannot join segments; use printable text without a backslash, such as |"
+    )
+
+
+def join_segments(segments: Iterable[str], delimiter: str = DEFAULT_DELIMITER) -> str:
+    """One composite key; a delimiter inside a segment is escaped with a backslash."""
+    return delimiter.join([_escape(segment, delimiter) for segment in segments])
+
+
+def split_segments(key: str, delimiter: str = DEFAULT_DELIMITER) -> tuple[str, ...]:
+    """The segments that `join_segments` joined; a backslash that escapes nothing stands for itself."""
+    if "\\" not in key:
+        return tuple(key.split(delimiter))
+    segments = [""]
+    position = 0
+    while position < len(key):
+        if key[position] == "\\":
+            escaped = next((text for text in ("\\", delimiter) if key.startswith(text, position + 1)), "")
+            segments[-1] += escaped or "\\"
+            position += 1 + len(escaped)
+        elif key.startswith(delimiter, position):
+            segments.append("")
+            position += len(delimiter)
+        else:
+            segments[-1] += key[position]
+            position += 1
+    return tuple(segments)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFormat:
+    """One form of key that names a time: `strftime` directives, `{quarter}` and literal text.
+
+    Every key that it writes it reads back. `grain` is the finest period whose keys it tells apart.
+
+    :raises InvalidDefinition: for a text that cannot be read back, or that gives two times one name.
+    """
+
+    text: str
+    grain: Grain = field(init=False, repr=False, compare=False)
+    has_offset: bool = field(init=False, repr=False, compare=False)
+    _spelling: Spelling = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        found = spelling(self.text)
+        object.__setattr__(self, "_spelling", found)
+        object.__setattr__(self, "grain", found.grain)
+        object.__setattr__(self, "has_offset", found.has_offset)
+
+    @property
+    def example(self) -> str:
+        """A key of this form, for sentences."""
+        return self._spelling.write(_SAMPLE)
+
+    def parse(self, key: str, zone: ZoneInfo) -> datetime:
+        """The instant, in UTC, at which the period that `key` names starts.
+
+        Exactly the keys that `format` writes are read. A repeated time without offset is its first occurrence.
+
+        :raises InvalidKey: for any other spelling, and for a time that clocks in `zone` skip.
+        """
+        try:
+            wall, offset = self._spelling.read(key)
+        except InvalidKey as refusal:
+            raise self._explained(refusal, key, zone) from None
+        if offset is None:
+            start = start_at(self.grain, wall, zone)
+            if start is None:
+                raise InvalidKey(f"{key!r} does not exist in {zone.key}: clocks skip it")
+            return start
+        instant = (wall - offset).replace(tzinfo=UTC)
+        written = self.format(instant, zone)
+        if written != key:
+            raise InvalidKey(f"{key!r} is written {written} in {zone.key}")
+        return instant
+
+    def format(self, instant: datetime, zone: ZoneInfo) -> str:
+        """The key of the period that holds `instant`."""
+        return self._spelling.write(instant.astimezone(zone))
+
+    def read(self, key: str, zone: ZoneInfo) -> datetime:
+        """The wall time in `zone` that `key` names, naive, whether or not clocks ever show it.
+
+        `fold` says which of a repeated one. With `%z` any offset is taken, in any spelling of it.
+
+        :raises InvalidKey: for any other spelling than `format` writes.
+        """
+        wall, offset = self._spelling.read(key)
+        if offset is None:
+            return wall
+        return wall.replace(tzinfo=timezone(offset)).astimezone(zone).replace(tzinfo=None)
+
+    def spell(self, wall: datetime, zone: ZoneInfo) -> str:
+        """The key of a naive wall time in `zone`, where `fold` says which of a repeated one."""
+        return self._spelling.write(wall.replace(tzinfo=zone) if self.has_offset else wall)
+
+    def _explained(self, refusal: InvalidKey, key: object, zone: ZoneInfo) -> InvalidKey:
+        """Name the keys that somebody who left out the offset may have meant."""
+        if not self.has_offset or not isinstance(key, str):
+            return InvalidKey(f"{refusal}, such as {self.example}")
+        try:
+            wall, _ = spelling(self.text.replace("%z", "")).read(key)
+        except InvalidKey:
+            return InvalidKey(f"{refusal}, such as {self.example}")
+        found = [self.format(instant, zone) for instant in instants_of(wall, zone)]
+        if not found:
+            return InvalidKey(f"{key!r} does not exist in {zone.key}: clocks skip it")
+        if len(found) == 1:
+            return InvalidKey(f"{key!r} lacks its offset from UTC; write {found[0]}")
+        return InvalidKey(f"{key!r} is ambiguous in {zone.key}; write {' or '.join(found)}")
+
+
+def _escape(segment: str, delimiter: str) -> str:
+    if "\\" in segment:
+        ambiguous = rf"\\+(?=$|{re.escape(delimiter)})|\\{{2,}}"
+        segment = re.sub(ambiguous, lambda found: found.group() * 2, segment)
+    return segment.replace(delimiter, "\\" + delimiter)
