@@ -1,4 +1,4 @@
-"""Assets, the events that say one of their partitions changed, and the latest known state of each partition."""
+"""Assets, the events that say one of their partitions changed, and the state of each partition."""
 
 from typing import Self
 
@@ -14,7 +14,7 @@ class AssetQuerySet(models.QuerySet["Asset"]):
 
 
 class Asset(models.Model):
-    """A named thing that has partitions. `partitions` is the spec of the keys it is expected to have, or null."""
+    """A named thing that has partitions. `partitions` is the spec of the keys it is expected to have."""
 
     name = name_field(unique=True)
     uri = name_field(db_index=True)
@@ -58,7 +58,7 @@ class AssetEvent(models.Model):
     source_task_id = models.CharField(max_length=250, default="")
     created_by = models.CharField(max_length=150, default="")
     timestamp = models.DateTimeField()
-    idempotency_key = models.CharField(max_length=250, null=True)
+    idempotency_key = models.CharField(max_length=250, null=True)  # noqa: DJ001 - unique only where given
     routed_at = models.DateTimeField(null=True)
 
     objects = AssetEventQuerySet.as_manager()
@@ -76,10 +76,10 @@ class AssetEvent(models.Model):
         ]
         indexes = [
             # Read by holds.route_pending: the queue of facts not yet mapped, small whatever the history.
-            models.Index("id", condition=Q(routed_at=None), name="event_unrouted"),
+            models.Index(fields=["id"], condition=Q(routed_at=None), name="event_unrouted"),
             # Read by the panel of one partition.
-            models.Index("asset", "partition_key", "id", name="event_of_partition"),
-            models.Index("timestamp", "id", name="event_by_time"),
+            models.Index(fields=["asset", "partition_key", "id"], name="event_of_partition"),
+            models.Index(fields=["timestamp", "id"], name="event_by_time"),
         ]
 
     def __str__(self) -> str:
@@ -133,8 +133,8 @@ class Partition(models.Model):
         ]
         indexes = [
             # Read by board: bars and grids in order of time, and counts per state.
-            models.Index("asset", "partition_date", "key", name="partition_by_date"),
-            models.Index("asset", "state", name="partition_by_state"),
+            models.Index(fields=["asset", "partition_date", "key"], name="partition_by_date"),
+            models.Index(fields=["asset", "state"], name="partition_by_state"),
         ]
 
     def __str__(self) -> str:

@@ -1,5 +1,6 @@
 """Dags, what they listen to, and what they write."""
 
+from datetime import datetime
 from typing import Self
 
 from django.db import models
@@ -30,13 +31,18 @@ class DagQuerySet(models.QuerySet["Dag"]):
     def active(self) -> Self:
         return self.filter(is_active=True)
 
-    def ticking(self) -> Self:
-        """Dags whose timetable has a cadence of its own."""
-        return self.active().filter(is_periodic=True)
+    def due(self, now: datetime) -> Self:
+        """Dags with a cadence of their own that have a tick at or before `now`, or were never looked at."""
+        return self.active().filter(
+            Q(next_tick_at=None) | Q(next_tick_at__lte=now), is_periodic=True, is_paused=False
+        )
 
 
 class Dag(models.Model):
-    """What runs. `schedule` is the spec of its timetable; `tasks` lists `{"task_id", "upstream", "outlets"}`."""
+    """What runs. `schedule` is the spec of its timetable.
+
+    `tasks` lists `{"task_id", "upstream", "outlets", "inlets"}` in the order they run.
+    """
 
     class Catchup(models.TextChoices):
         ALL = "all"
@@ -61,6 +67,7 @@ class Dag(models.Model):
     problems = models.JSONField(default=list)
     revision = models.PositiveIntegerField(default=1)
     ticked_until = models.DateTimeField(null=True)
+    next_tick_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 
@@ -68,6 +75,12 @@ class Dag(models.Model):
 
     class Meta:
         ordering = ("dag_id",)
+        indexes = [
+            # Read by ticks.advance every second, however many Dags there are.
+            models.Index(
+                fields=["next_tick_at"], condition=Q(is_active=True, is_periodic=True), name="dag_next_tick"
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.dag_id
@@ -106,9 +119,7 @@ class Outlet(models.Model):
     task_id = models.CharField(max_length=250)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint("dag", "asset", "task_id", name="a_task_writes_an_asset_once")
-        ]
+        constraints = [models.UniqueConstraint("dag", "asset", "task_id", name="a_task_writes_an_asset_once")]
 
     def __str__(self) -> str:
         return f"{self.dag_id}.{self.task_id} writes {self.asset_id}"

@@ -1,6 +1,7 @@
 """What the engine's processes leave for each other."""
 
 from django.db import models
+from django.db.models.functions import Now
 
 
 class Bell(models.Model):
@@ -10,7 +11,7 @@ class Bell(models.Model):
     """
 
     name = models.CharField(max_length=60, primary_key=True)
-    rung_at = models.DateTimeField()
+    rung_at = models.DateTimeField(db_default=Now())
 
     def __str__(self) -> str:
         return self.name

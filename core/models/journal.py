@@ -23,8 +23,8 @@ class JournalEntry(models.Model):
         ordering = ("-id",)
         verbose_name_plural = "journal entries"
         indexes = [
-            models.Index("event", "-id", name="journal_by_event"),
-            models.Index("dag_id", "-id", name="journal_by_dag"),
+            models.Index(fields=["event", "-id"], name="journal_by_event"),
+            models.Index(fields=["dag_id", "-id"], name="journal_by_dag"),
         ]
 
     def __str__(self) -> str:

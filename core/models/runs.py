@@ -21,7 +21,11 @@ class DagRunQuerySet(models.QuerySet["DagRun"]):
 
 
 class DagRun(models.Model):
-    """One execution of a Dag, usually for one partition key."""
+    """One execution of a Dag, usually for one partition key.
+
+    `dispatched_at` is when a message to start it was last sent; only the claim (`state`, `claimed_by`,
+    `attempt`, `lease_until`) says that it was started.
+    """
 
     class Type(models.TextChoices):
         SCHEDULED = "scheduled"
@@ -60,6 +64,7 @@ class DagRun(models.Model):
     attempt = models.PositiveIntegerField(default=0)
     claimed_by = models.CharField(max_length=150, default="")
     lease_until = models.DateTimeField(null=True)
+    dispatched_at = models.DateTimeField(null=True)
     cancel_requested = models.BooleanField(default=False)
     error = models.TextField(default="")
 
@@ -70,7 +75,10 @@ class DagRun(models.Model):
         constraints = [
             models.UniqueConstraint("dag", "run_id", name="a_run_id_is_unique_in_its_dag"),
             models.UniqueConstraint(
-                "dag", "tick_at", condition=Q(tick_at__isnull=False), name="a_tick_is_unique_per_dag_and_instant"
+                "dag",
+                "tick_at",
+                condition=Q(tick_at__isnull=False),
+                name="a_tick_is_unique_per_dag_and_instant",
             ),
             models.CheckConstraint(
                 condition=~Q(state="running") | Q(lease_until__isnull=False), name="a_running_run_has_a_lease"
@@ -79,11 +87,11 @@ class DagRun(models.Model):
         ]
         indexes = [
             # Read by runs.claim_next: what may start, oldest first.
-            models.Index("dag", "run_after", "id", condition=Q(state="queued"), name="run_queued"),
+            models.Index(fields=["dag", "run_after", "id"], condition=Q(state="queued"), name="run_queued"),
             # Read by runs.claim_next (how many run) and runs.take_over_lost.
-            models.Index("dag", "lease_until", condition=Q(state="running"), name="run_running"),
-            models.Index("dag", "partition_key", "id", name="run_of_partition"),
-            models.Index("state", "id", name="run_by_state"),
+            models.Index(fields=["dag", "lease_until"], condition=Q(state="running"), name="run_running"),
+            models.Index(fields=["dag", "partition_key", "id"], name="run_of_partition"),
+            models.Index(fields=["state", "id"], name="run_by_state"),
         ]
 
     def __str__(self) -> str:
@@ -118,7 +126,8 @@ class HeldRunQuerySet(models.QuerySet["HeldRun"]):
 class HeldRun(models.Model):
     """A row that waits for upstream partitions before a Dag run exists.
 
-    It sleeps (`judge_after` null) until something happens to it. `verdict`, `sentence` and the counts are what
+    Whoever opens it counts the keys that are there already and sets `filled_at` in the same transaction.
+    Then it sleeps (`judge_after` null) until something happens to it. `verdict`, `sentence` and the counts are what
     the last judgement said, kept for lists; a page about one held run judges anew.
     """
 
@@ -137,6 +146,7 @@ class HeldRun(models.Model):
     last_event_at = models.DateTimeField()
     closed_at = models.DateTimeField(null=True)
     closed_by = models.CharField(max_length=150, default="")
+    filled_at = models.DateTimeField(null=True)
     judge_after = models.DateTimeField(null=True)
     verdict = models.CharField(max_length=12, default="waiting")
     sentence = models.TextField(default="")
@@ -158,16 +168,23 @@ class HeldRun(models.Model):
                 name="a_fired_held_run_has_its_run",
             ),
             models.CheckConstraint(
-                condition=Q(state="held", closed_at__isnull=True) | (~Q(state="held") & Q(closed_at__isnull=False)),
+                condition=Q(state="held", closed_at__isnull=True)
+                | (~Q(state="held") & Q(closed_at__isnull=False)),
                 name="an_open_held_run_is_not_closed",
             ),
         ]
         indexes = [
             # Read by holds.judge_due: only rows that something happened to, however many are held.
-            models.Index("judge_after", "id", condition=Q(state="held", judge_after__isnull=False), name="held_due"),
+            models.Index(
+                fields=["judge_after", "id"],
+                condition=Q(state="held", judge_after__isnull=False),
+                name="held_due",
+            ),
             # Read by the page of held runs.
-            models.Index("verdict", "opened_at", "id", condition=Q(state="held"), name="held_by_verdict"),
-            models.Index("dag", "partition_key", "-round", name="held_rounds"),
+            models.Index(
+                fields=["verdict", "opened_at", "id"], condition=Q(state="held"), name="held_by_verdict"
+            ),
+            models.Index(fields=["dag", "partition_key", "-round"], name="held_rounds"),
         ]
 
     def __str__(self) -> str:
@@ -175,7 +192,7 @@ class HeldRun(models.Model):
 
 
 class ReceivedKey(models.Model):
-    """An upstream key that counts for a held run. `is_fresh`: it came in this round, not carried from before."""
+    """An upstream key that counts for a held run; fresh if it came in this round."""
 
     held_run = models.ForeignKey(HeldRun, on_delete=models.CASCADE, related_name="received")
     asset = models.ForeignKey(Asset, on_delete=models.PROTECT, related_name="+")
@@ -199,9 +216,7 @@ class ConsumedEvent(models.Model):
     event = models.ForeignKey(AssetEvent, on_delete=models.PROTECT, related_name="consumers")
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint("held_run", "event", name="an_event_counts_once_per_held_run")
-        ]
+        constraints = [models.UniqueConstraint("held_run", "event", name="an_event_counts_once_per_held_run")]
 
     def __str__(self) -> str:
         return f"{self.held_run_id} consumed {self.event_id}"

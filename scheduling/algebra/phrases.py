@@ -1,0 +1,59 @@
+"""Sets of keys in words: short enough for one line, exact enough to act on."""
+
+from collections.abc import Sequence
+
+MOST_PIECES = 12
+"""How many keys or ranges a phrase names before it counts the rest."""
+
+
+def key_list(missing: Sequence[str], among: Sequence[str], noun: str = "keys") -> str:
+    """`hours 09, 11–13, 22`: the keys of `missing`, written without what all of `among` share.
+
+    :param missing: keys to name, each one in `among`.
+    :param among: all keys they belong to, in order; runs of three or more neighbours become a range.
+    """
+    if not missing:
+        return ""
+    shorten = _shortener(among)
+    wanted = set(missing)
+    runs: list[list[str]] = [[]]
+    for key in among:
+        if key in wanted:
+            runs[-1].append(shorten(key))
+        elif runs[-1]:
+            runs.append([])
+    pieces = [piece for run in runs if run for piece in _pieces(run)]
+    named = ", ".join(pieces[:MOST_PIECES])
+    rest = len(pieces) - MOST_PIECES
+    return f"{noun} {named}" + (f" and {rest} more" if rest > 0 else "")
+
+
+def _pieces(run: list[str]) -> list[str]:
+    return run if len(run) < 3 else [f"{run[0]}–{run[-1]}"]
+
+
+def _shortener(keys: Sequence[str]) -> "type[str] | _Cut":
+    """What to leave out of each key: the head and tail they share, cut back to whole words."""
+    if len(keys) < 2:
+        return str
+    head = _common_head(keys)
+    tail = _common_head([key[len(head) :][::-1] for key in keys])[::-1]
+    return _Cut(len(head), len(tail))
+
+
+class _Cut:
+    def __init__(self, head: int, tail: int) -> None:
+        self.head, self.tail = head, tail
+
+    def __call__(self, key: str) -> str:
+        return key[self.head : len(key) - self.tail] or key
+
+
+def _common_head(keys: Sequence[str]) -> str:
+    low, high = min(keys), max(keys)
+    size = next(
+        (at for at, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), min(len(low), len(high))
+    )
+    while size and low[size - 1].isalnum():
+        size -= 1
+    return low[:size]

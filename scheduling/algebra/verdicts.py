@@ -1,0 +1,210 @@
+"""May a held run fire, and if not, why not? The one place that decides (semantics, section 6).
+
+Scheduler, pages, API, preview and explanation all call `judge`; none of them decides again.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from scheduling.algebra.conditions import Expression, Leaf
+from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.mappers import Mapper
+from scheduling.algebra.phrases import key_list
+from scheduling.algebra.policies import WaitForAll
+
+SETTLE = timedelta(minutes=10)
+
+
+class Late(StrEnum):
+    """What another event for a downstream key does after its held run has fired."""
+
+    SETTLE = "settle"
+    IMMEDIATE = "immediate"
+    HOLD = "hold"
+    MARK_STALE = "mark_stale"
+    RESTART = "restart"
+
+
+class Kind(StrEnum):
+    READY = "ready"
+    WAITING = "waiting"
+    SETTLING = "settling"
+    UNREACHABLE = "unreachable"
+    BROKEN = "broken"
+    PAUSED = "paused"
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """How one Dag listens: its condition, a mapper for each leaf of it, and what late keys do."""
+
+    condition: Expression
+    mappers: Mapping[Leaf, Mapper]
+    late: Late = Late.SETTLE
+    settle: timedelta = SETTLE
+
+    def starts_with_one_key(self) -> bool:
+        """One 1:1 dependency, or alternatives of such: every fresh key is a reason to run."""
+        return not any(mapper.is_rollup for mapper in self.mappers.values()) and all(
+            self.condition.holds(lambda other, leaf=leaf: other == leaf)  # type: ignore[misc]
+            for leaf in self.condition.leaves()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One held run as a value.
+
+    `received` maps each leaf to its counted keys, true where the key is fresh in this round; `known` maps the
+    leaves whose mappers need it to every key that has data.
+    """
+
+    key: str
+    opened_at: datetime
+    last_event_at: datetime
+    round: int = 1
+    paused: bool = False
+    received: Mapping[Leaf, Mapping[str, bool]] = field(default_factory=dict)
+    known: Mapping[Leaf, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far one asset is. `required` is None where any one key that maps here is enough."""
+
+    leaf: Leaf
+    required: tuple[str, ...] | None = None
+    received: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    unexpected: tuple[str, ...] = ()
+    satisfied: bool = False
+    renewed: bool = False
+    unreachable: bool = False
+    needed: int = 1
+    noun: str = "keys"
+    error: str = ""
+
+    @property
+    def required_count(self) -> int:
+        return 1 if self.required is None else len(self.required)
+
+    @property
+    def received_count(self) -> int:
+        return min(len(self.received), self.required_count)
+
+    def sentence(self) -> str:
+        """What this asset still lacks: `3 of 24: hours 09, 11, 22`."""
+        if self.error:
+            return self.error
+        if self.required is None:
+            return "any key that maps here"
+        words = key_list(self.missing, self.required, self.noun)
+        if self.unreachable:
+            return f"needs {self.needed} of only {len(self.required)} {self.noun}"
+        return f"{len(self.missing)} of {len(self.required)}: {words}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`kind`, the same in words, and the progress per asset. `until`: look again then, even without an event."""
+
+    kind: Kind
+    sentence: str
+    progress: tuple[Progress, ...] = ()
+    until: datetime | None = None
+
+    @property
+    def may_fire(self) -> bool:
+        return self.kind is Kind.READY
+
+    @property
+    def required_count(self) -> int:
+        return sum(each.required_count for each in self.progress)
+
+    @property
+    def received_count(self) -> int:
+        return sum(each.received_count for each in self.progress)
+
+
+def judge(listening: Listening, held: Held, now: datetime) -> Verdict:
+    """Decide one held run. Cost grows with the keys it requires, with nothing else."""
+    progress = tuple(_progress(leaf, listening, held) for leaf in listening.condition.leaves())
+    by_leaf = {each.leaf: each for each in progress}
+    restart = held.round > 1 and listening.late is Late.RESTART
+    arrived = (lambda leaf: by_leaf[leaf].renewed) if restart else (lambda leaf: by_leaf[leaf].satisfied)
+    if not listening.condition.holds(arrived):
+        return _held_back(listening.condition, by_leaf, arrived)
+    if held.paused:
+        return Verdict(Kind.PAUSED, "complete; the Dag is paused", progress)
+    if held.round == 1 or restart or listening.starts_with_one_key():
+        return Verdict(Kind.READY, "complete", progress)
+    return _later_round(listening, held, by_leaf, now)
+
+
+def _progress(leaf: Leaf, listening: Listening, held: Held) -> Progress:
+    mapper, received = listening.mappers[leaf], held.received.get(leaf, {})
+    try:
+        required = mapper.required(held.key, held.known.get(leaf, ()))
+    except PartitionError as error:
+        return Progress(leaf, received=tuple(received), error=str(error))
+    if required is None:
+        return Progress(
+            leaf, received=tuple(received), satisfied=bool(received), renewed=any(received.values())
+        )
+    policy = mapper.wait_policy or WaitForAll()
+    wanted = frozenset(required)
+    arrived = tuple(key for key in required if key in received)
+    fresh = sum(received[key] for key in arrived)
+    impossible = policy.unreachable(len(required))
+    return Progress(
+        leaf,
+        required=required,
+        received=arrived,
+        missing=tuple(key for key in required if key not in received),
+        unexpected=tuple(key for key in received if key not in wanted),
+        satisfied=not impossible and policy.satisfied(len(arrived), len(required)),
+        renewed=not impossible and policy.satisfied(fresh, len(required)),
+        unreachable=impossible,
+        needed=policy.threshold(len(required)),
+        noun=mapper.member_noun,
+    )
+
+
+def _held_back(
+    condition: Expression, by_leaf: Mapping[Leaf, Progress], arrived: Callable[[Leaf], bool]
+) -> Verdict:
+    """Name what is lacking; worse than lacking is what can never come."""
+    progress = tuple(by_leaf.values())
+    lacking = [each for each in progress if not arrived(each.leaf)]
+    if not condition.holds(lambda leaf: not by_leaf[leaf].error):
+        broken = next(each for each in lacking if each.error)
+        return Verdict(Kind.BROKEN, _about(broken, progress), progress)
+    if not condition.holds(lambda leaf: not (by_leaf[leaf].error or by_leaf[leaf].unreachable)):
+        hopeless = next(each for each in lacking if each.unreachable)
+        return Verdict(Kind.UNREACHABLE, f"can never fire: {_about(hopeless, progress)}", progress)
+    words = "; ".join(_about(each, progress) for each in lacking)
+    return Verdict(Kind.WAITING, f"waiting on {words}", progress)
+
+
+def _about(each: Progress, progress: tuple[Progress, ...]) -> str:
+    if len(progress) == 1 and each.required is not None:
+        return each.sentence()
+    return f"{each.leaf.words()} ({each.sentence()})"
+
+
+def _later_round(
+    listening: Listening, held: Held, by_leaf: Mapping[Leaf, Progress], now: datetime
+) -> Verdict:
+    progress = tuple(by_leaf.values())
+    if listening.late is Late.IMMEDIATE:
+        return Verdict(Kind.READY, "complete; a late key came", progress)
+    if listening.late is Late.HOLD:
+        return Verdict(Kind.WAITING, "waiting for a person: late keys need approval", progress)
+    if listening.condition.holds(lambda leaf: by_leaf[leaf].renewed):
+        return Verdict(Kind.READY, "complete; everything came anew", progress)
+    until = held.last_event_at + listening.settle
+    if now >= until:
+        return Verdict(Kind.READY, "complete; late keys have settled", progress)
+    return Verdict(Kind.SETTLING, f"settling until {until:%H:%M:%S} UTC", progress, until)

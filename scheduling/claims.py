@@ -1,0 +1,198 @@
+"""Who executes a run: dispatched, claimed by compare-and-set, leased, ended.
+
+Nothing here trusts a message: a run is executed by whoever changed its row from queued to running, and only
+as long as the lease is theirs.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, F, Q, QuerySet, Window
+from django.db.models.functions import RowNumber
+
+from core.models import Asset, Dag, DagRun
+from scheduling import doorbell, events, journal, states
+from scheduling.algebra.errors import PartitionError
+from scheduling.doorbell import Bell
+from scheduling.events import EventReport
+from scheduling.journal import Deed
+
+LEASE = timedelta(seconds=60)
+"""How long a run survives its worker: renewed every third of this."""
+
+DISPATCH_AGAIN = timedelta(seconds=30)
+"""How long a message to start a run may take before another one is sent."""
+
+State = DagRun.State
+Attempt = states.Attempt
+
+
+class LeaseLost(PartitionError):
+    """Another worker has the run now, or it was ended; what this one did is not recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a task reports of an asset: the keys it wrote (None: the run's own), each key's `extra`."""
+
+    asset: Asset
+    keys: Sequence[str] | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+    extras: dict[str, dict[str, Any]] = field(default_factory=dict)
+    task_id: str = ""
+
+
+def dispatch(*, now: datetime, limit: int = 500) -> list[int]:
+    """Queued runs that a message should be sent for now, oldest first, within each Dag's limit."""
+    queued = DagRun.objects.filter(
+        state=State.QUEUED, run_after__lte=now, dag__is_active=True, dag__is_paused=False
+    )
+    free = _free_slots(queued.values_list("dag_id", flat=True).distinct(), now)
+    waiting = queued.filter(
+        Q(dispatched_at=None) | Q(dispatched_at__lte=now - DISPATCH_AGAIN),
+        dag_id__in=[pk for pk, slots in free.items() if slots > 0],
+    ).annotate(place=Window(RowNumber(), partition_by=F("dag_id"), order_by=F("id").asc()))
+    chosen = [
+        pk
+        for pk, dag_id, place in waiting.filter(place__lte=max(free.values(), default=0))
+        .order_by("id")
+        .values_list("pk", "dag_id", "place")
+        if place <= free[dag_id]
+    ][:limit]
+    DagRun.objects.filter(pk__in=chosen, state=State.QUEUED).update(dispatched_at=now)
+    return chosen
+
+
+def claim(run_pk: int, *, worker: str, now: datetime) -> DagRun | None:
+    """Make a queued run this worker's. None if it is queued no more, not due, or its Dag is full or paused."""
+    with transaction.atomic():
+        dag = Dag.objects.select_for_update(of=("self",)).filter(runs=run_pk).first()
+        if dag is None or dag.is_paused or not dag.is_active:
+            return None
+        if dag.runs.filter(state=State.RUNNING).count() >= dag.max_active_runs:
+            return None
+        claimed = DagRun.objects.filter(pk=run_pk, state=State.QUEUED, run_after__lte=now).update(
+            state=State.RUNNING,
+            claimed_by=worker,
+            lease_until=now + LEASE,
+            attempt=F("attempt") + 1,
+            started_at=now,
+            updated_at=now,
+        )
+        if not claimed:
+            return None
+        run = DagRun.objects.select_related("dag").get(pk=run_pk)
+        states.record_attempt(run, Attempt.RUNNING, now)
+    return run
+
+
+def renew(run: DagRun, *, now: datetime) -> bool:
+    """Keep the lease for another while. False: stop, the run was cancelled or is not this worker's any more."""
+    return bool(_mine(run).filter(cancel_requested=False).update(lease_until=now + LEASE))
+
+
+@transaction.atomic
+def succeed(run: DagRun, outputs: Sequence[Output], *, at: datetime) -> None:
+    """End `run` well and record what it wrote, in one transaction.
+
+    :raises LeaseLost: if the run is not this worker's any more; nothing is recorded then.
+    :raises InvalidKey: if an output names a key that cannot be one; the caller then fails the run.
+    """
+    _end(run, State.SUCCESS, at)
+    reports = [report for output in outputs for report in _reports(run, output)]
+    events.register_events(
+        reports, source=events.Source.RUN, deed=Deed(by=f"run {run.run_id}"), at=at, run=run
+    )
+    written = {
+        (report.asset.pk, report.partition_key) for report in reports if report.partition_key is not None
+    }
+    states.record_attempt(run, Attempt.SUCCESS, at, keys=written)
+    states.forget_attempt(run, at)
+
+
+@transaction.atomic
+def fail(run: DagRun, error: str, *, at: datetime) -> None:
+    """End `run` badly: no event, its partitions are shown failed.
+
+    :raises LeaseLost: if the run is not this worker's any more.
+    """
+    _end(run, State.FAILED, at, error)
+    states.record_attempt(run, Attempt.FAILED, at)
+
+
+@transaction.atomic
+def stop(run: DagRun, *, at: datetime) -> None:
+    """End `run` because somebody cancelled it.
+
+    :raises LeaseLost: if the run is not this worker's any more.
+    """
+    _end(run, State.CANCELLED, at)
+    states.forget_attempt(run, at)
+
+
+def take_over_lost(*, now: datetime) -> int:
+    """Queue again the runs whose worker is gone; fail those that have used up their attempts."""
+    lost = list(DagRun.objects.lost(now).select_related("dag")[:500])
+    for run in lost:
+        try:
+            _take_over(run, now)
+        except LeaseLost:
+            continue
+    return len(lost)
+
+
+@transaction.atomic
+def _take_over(run: DagRun, now: datetime) -> None:
+    journal.note(
+        "worker lost", at=now, about=run, key=run.partition_key, worker=run.claimed_by, attempt=run.attempt
+    )
+    if run.cancel_requested:
+        stop(run, at=now)
+    elif run.attempt >= run.dag.max_attempts:
+        fail(
+            run,
+            f"its worker {run.claimed_by} was lost, at attempt {run.attempt} of {run.dag.max_attempts}",
+            at=now,
+        )
+    else:
+        taken = _mine(run).filter(lease_until__lt=now)
+        if not taken.update(state=State.QUEUED, lease_until=None, dispatched_at=None, updated_at=now):
+            raise LeaseLost(f"run {run.run_id} is alive after all")
+        doorbell.ring(Bell.START)
+
+
+def _free_slots(dag_ids: Iterable[int], now: datetime) -> dict[int, int]:
+    """How many more runs each Dag may have: its limit less those that run or are on their way to a worker."""
+    busy = Q(state=State.RUNNING) | Q(state=State.QUEUED, dispatched_at__gt=now - DISPATCH_AGAIN)
+    limits = dict(Dag.objects.filter(pk__in=list(dag_ids)).values_list("pk", "max_active_runs"))
+    taken = DagRun.objects.filter(busy, dag_id__in=limits).values_list("dag_id").annotate(Count("pk"))
+    used = dict(taken)
+    return {pk: limit - used.get(pk, 0) for pk, limit in limits.items()}
+
+
+def _mine(run: DagRun) -> QuerySet[DagRun]:
+    """The row of `run` as long as this claim of it stands."""
+    return DagRun.objects.filter(
+        pk=run.pk, state=State.RUNNING, claimed_by=run.claimed_by, attempt=run.attempt
+    )
+
+
+def _end(run: DagRun, state: State, at: datetime, error: str = "") -> None:
+    ended = _mine(run).update(state=state, ended_at=at, updated_at=at, lease_until=None, error=error)
+    if not ended:
+        raise LeaseLost(f"run {run.run_id} is not {run.claimed_by}'s any more; nothing was recorded")
+    run.state, run.ended_at, run.error = state, at, error
+    doorbell.ring(Bell.START)
+
+
+def _reports(run: DagRun, output: Output) -> list[EventReport]:
+    keys = [run.partition_key] if output.keys is None else list(dict.fromkeys(output.keys))
+    return [
+        EventReport(
+            output.asset, key, output.extra | output.extras.get(key or "", {}), task_id=output.task_id
+        )
+        for key in keys
+    ]

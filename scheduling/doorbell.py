@@ -1,0 +1,41 @@
+"""Tells a worker to look now. A ring that gets lost costs one sweep, never the work."""
+
+import logging
+from enum import StrEnum
+
+from django.conf import settings
+from django.db import transaction
+
+from core import models
+
+log = logging.getLogger(__name__)
+
+
+class Bell(StrEnum):
+    """What to look at; the name of the Celery task that does."""
+
+    ROUTE = "route_events"
+    JUDGE = "judge_held_runs"
+    START = "start_runs"
+
+
+def ring(bell: Bell) -> None:
+    """Ring when the transaction under way has committed; at once if there is none.
+
+    A site whose broker lives in one process leaves a row for it instead, which commits with the transaction.
+    """
+    if settings.EMBEDDED:
+        models.Bell.objects.bulk_create(
+            [models.Bell(name=bell)], update_conflicts=True, unique_fields=["name"], update_fields=["rung_at"]
+        )
+    else:
+        transaction.on_commit(lambda: _publish(bell), robust=True)
+
+
+def _publish(bell: Bell) -> None:
+    from partitions_site.celery import app
+
+    try:
+        app.send_task(f"scheduling.{bell}", retry=False)
+    except app.connection_errors as error:
+        log.warning("nobody heard %s (%s): the next sweep will do it", bell, error)

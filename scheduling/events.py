@@ -1,0 +1,136 @@
+"""The only way in for asset events: recorded in one transaction, mapped later."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from core.models import Asset, AssetEvent, DagRun
+from scheduling import doorbell, journal, states
+from scheduling.algebra.errors import InvalidKey
+from scheduling.algebra.keys import validate_key
+from scheduling.journal import Deed
+
+Source = AssetEvent.Source
+
+
+@dataclass(frozen=True, slots=True)
+class EventReport:
+    """What somebody reports: this partition of this asset changed.
+
+    `extra` describes the event and is never scheduled on.
+    """
+
+    asset: Asset
+    partition_key: str | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+    idempotency_key: str | None = None
+    task_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """The event on record; not new if one with the same idempotency key was there before."""
+
+    event: AssetEvent
+    is_new: bool
+
+
+def register_events(
+    reports: Sequence[EventReport], *, source: Source, deed: Deed, at: datetime, run: DagRun | None = None
+) -> list[Registered]:
+    """Record all of `reports` or none, and wake the worker that maps them.
+
+    :returns: one answer for each report, in order.
+    :raises InvalidKey: for a key that cannot be one; the sentence names the report when there are several.
+    """
+    for index, report in enumerate(reports):
+        _check(report, f"event {index}: " if len(reports) > 1 else "")
+    while True:
+        try:
+            with transaction.atomic():
+                return _record(reports, source, deed, at, run)
+        except IntegrityError:
+            # Somebody recorded one of the idempotency keys between our look and our insert: look again.
+            if not any(_known(reports)):
+                raise
+
+
+def _check(report: EventReport, where: str) -> None:
+    if report.partition_key is not None:
+        try:
+            validate_key(report.partition_key)
+        except InvalidKey as error:
+            raise InvalidKey(f"{where}{error}") from None
+
+
+def _record(
+    reports: Sequence[EventReport], source: Source, deed: Deed, at: datetime, run: DagRun | None
+) -> list[Registered]:
+    known = _known(reports)
+    dating = {asset.pk: states.dating(asset) for asset in {report.asset for report in reports}}
+    fresh: dict[tuple[int, str] | int, AssetEvent] = {}
+    for index, report in enumerate(reports):
+        name = _identity(report) or index
+        if name not in known and name not in fresh:
+            fresh[name] = event = _event(report, source, deed, at, run)
+            event.partition_date = event.partition_date or dating[report.asset.pk](report.partition_key)
+    recorded = AssetEvent.objects.bulk_create(fresh.values(), batch_size=1000)
+    states.record_events(recorded, at)
+    if source is not Source.RUN:
+        _note(recorded, reports, deed, at)
+    if recorded:
+        doorbell.ring(doorbell.Bell.ROUTE)
+    answers, told = [], set()
+    for index, report in enumerate(reports):
+        name = _identity(report) or index
+        event = known.get(name) or fresh[name]  # type: ignore[call-overload]
+        answers.append(Registered(event, is_new=name in fresh and name not in told))
+        told.add(name)
+    return answers
+
+
+def _event(report: EventReport, source: Source, deed: Deed, at: datetime, run: DagRun | None) -> AssetEvent:
+    return AssetEvent(
+        asset=report.asset,
+        partition_key=report.partition_key,
+        partition_date=run.partition_date if run and report.partition_key == run.partition_key else None,
+        extra=report.extra,
+        source=source,
+        source_run=run,
+        source_task_id=report.task_id,
+        created_by=deed.by,
+        timestamp=at,
+        idempotency_key=report.idempotency_key,
+    )
+
+
+def _identity(report: EventReport) -> tuple[int, str] | None:
+    return (report.asset.pk, report.idempotency_key) if report.idempotency_key else None
+
+
+def _known(reports: Sequence[EventReport]) -> dict[tuple[int, str], AssetEvent]:
+    names = {name for report in reports if (name := _identity(report))}
+    if not names:
+        return {}
+    rows = AssetEvent.objects.filter(
+        asset_id__in={asset_id for asset_id, _ in names}, idempotency_key__in={key for _, key in names}
+    )
+    return {
+        (row.asset_id, row.idempotency_key or ""): row
+        for row in rows
+        if (row.asset_id, row.idempotency_key) in names
+    }
+
+
+def _note(recorded: list[AssetEvent], reports: Sequence[EventReport], deed: Deed, at: datetime) -> None:
+    """One journal entry for one event, and one for a bulk of them."""
+    if len(recorded) == 1:
+        journal.note(
+            "asset event recorded", deed=deed, at=at, about=reports[0].asset, key=recorded[0].partition_key
+        )
+    elif recorded:
+        assets = sorted({report.asset.name for report in reports})
+        journal.note("asset events recorded", deed=deed, at=at, events=len(recorded), assets=assets)

@@ -1,0 +1,187 @@
+"""Counts arrivals into held runs: locks the open one or opens it, and counts what is there already."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from django.db.models import Max, Q
+
+from core.models import ConsumedEvent, Dag, HeldRun, Partition, ReceivedKey
+from scheduling import listening
+from scheduling.algebra.errors import PartitionError
+from scheduling.listening import UNKEYED, BrokenDefinition, DagListening
+from scheduling.mapping import Arrival
+
+Name = tuple[int, str]
+"""A Dag's primary key and a downstream key: what at most one open held run has."""
+
+
+def file(arrivals: Sequence[Arrival], now: datetime) -> list[HeldRun]:
+    """Count `arrivals` and mark their held runs to be judged. Call inside a transaction.
+
+    The rows stay locked until it ends, so nothing is counted into a held run that fires meanwhile: whoever
+    comes second finds it closed and opens the next round.
+    """
+    dags = {arrival.dag.pk: arrival.dag for arrival in arrivals}
+    rows = _lock_or_open({(arrival.dag.pk, arrival.key) for arrival in arrivals}, dags, now)
+    _fill([row for row in rows.values() if row.filled_at is None], dags, now)
+    received = {}
+    for arrival in arrivals:
+        row, event = rows[arrival.dag.pk, arrival.key], arrival.event
+        name = (row.pk, event.asset_id, event.partition_key or UNKEYED)
+        received[name] = ReceivedKey(
+            held_run=row, asset_id=event.asset_id, key=name[2], received_at=event.timestamp
+        )
+    ReceivedKey.objects.bulk_create(
+        received.values(),
+        update_conflicts=True,
+        unique_fields=["held_run", "asset", "key"],
+        update_fields=["is_fresh", "received_at"],
+        batch_size=2000,
+    )
+    _consume((rows[arrival.dag.pk, arrival.key].pk, arrival.event.pk) for arrival in arrivals)
+    touched = [row.pk for row in rows.values()]
+    HeldRun.objects.filter(pk__in=touched).update(judge_after=now, last_event_at=now, filled_at=now)
+    return list(rows.values())
+
+
+def _lock_or_open(names: set[Name], dags: dict[int, Dag], now: datetime) -> dict[Name, HeldRun]:
+    """The open held run of each name, locked. Rows are opened and locked in the order of their names."""
+    found: dict[Name, HeldRun] = {}
+    while missing := sorted(names - found.keys()):
+        found |= _locked(missing)
+        absent = [name for name in missing if name not in found]
+        if not absent:
+            break
+        HeldRun.objects.bulk_create(_next_rounds(absent, dags, now), ignore_conflicts=True, batch_size=1000)
+        # Not there even now: another worker opened it and it fired in between. Once more.
+        found |= _locked(absent)
+    return found
+
+
+def _locked(names: Sequence[Name]) -> dict[Name, HeldRun]:
+    rows = HeldRun.objects.held().filter(_any_of(names)).order_by("dag_id", "partition_key")
+    return {(row.dag_id, row.partition_key): row for row in rows.select_for_update()}
+
+
+def _next_rounds(names: Sequence[Name], dags: dict[int, Dag], now: datetime) -> list[HeldRun]:
+    rounds = (
+        HeldRun.objects.filter(_any_of(names))
+        .values_list("dag_id", "partition_key")
+        .annotate(last=Max("round"))
+    )
+    last = {(dag_id, key): number for dag_id, key, number in rounds}
+    heard = listening.of_dags({dags[dag_id] for dag_id, _ in names})
+    return [
+        HeldRun(
+            dag_id=dag_id,
+            partition_key=key,
+            partition_date=_date(heard[dag_id], key),
+            round=last.get((dag_id, key), 0) + 1,
+            opened_at=now,
+            last_event_at=now,
+        )
+        for dag_id, key in names
+    ]
+
+
+def _date(heard: DagListening | BrokenDefinition, key: str) -> datetime | None:
+    """The one instant that the mappers agree on; None if they have none or several."""
+    if isinstance(heard, BrokenDefinition):
+        return None
+    dates = set()
+    for mapper in heard.listening.mappers.values():
+        try:
+            dates.add(mapper.partition_date(key))
+        except PartitionError:
+            continue
+    dates.discard(None)
+    return dates.pop() if len(dates) == 1 else None
+
+
+def _fill(rows: Sequence[HeldRun], dags: dict[int, Dag], now: datetime) -> None:
+    """Completeness is a property of the data: count the upstream partitions that are there already.
+
+    Where a mapper's upstream keys cannot be enumerated, what the round before had counted is carried over.
+    """
+    if not rows:
+        return
+    wanted: dict[int, dict[str, list[HeldRun]]] = defaultdict(lambda: defaultdict(list))
+    carried: list[tuple[HeldRun, int]] = []
+    heard = listening.of_dags({dags[row.dag_id] for row in rows})
+    for row in rows:
+        answer = heard[row.dag_id]
+        for asset_id in answer.leaf_of if isinstance(answer, DagListening) else ():
+            keys = _upstream_keys(answer, asset_id, row.partition_key)
+            for key in keys or ():
+                wanted[asset_id][key].append(row)
+            if keys is None and row.round > 1:
+                carried.append((row, asset_id))
+    found = _found(wanted) + _carried(carried)
+    ReceivedKey.objects.bulk_create(
+        [
+            ReceivedKey(
+                held_run=row, asset_id=part.asset_id, key=part.key, is_fresh=row.round == 1, received_at=at
+            )
+            for row, part, at in ((row, part, part.data_at or now) for row, part in found)
+        ],
+        ignore_conflicts=True,
+        batch_size=2000,
+    )
+    _consume((row.pk, part.last_event_id) for row, part in found if part.last_event_id)
+
+
+def _upstream_keys(answer: DagListening, asset_id: int, key: str) -> tuple[str, ...] | None:
+    if key == UNKEYED:
+        return ()
+    mapper = answer.mapper(asset_id)
+    try:
+        return mapper.required(key) or mapper.upstream_keys(key)
+    except PartitionError:
+        return ()
+
+
+def _found(wanted: dict[int, dict[str, list[HeldRun]]]) -> list[tuple[HeldRun, Partition]]:
+    found = []
+    for asset_id, by_key in wanted.items():
+        keys = list(by_key)
+        for start in range(0, len(keys), 5000):
+            part = Partition.objects.filter(
+                asset_id=asset_id, key__in=keys[start : start + 5000], data_at__isnull=False
+            )
+            found += [(row, each) for each in part for row in by_key[each.key]]
+    return found
+
+
+def _carried(pairs: Sequence[tuple[HeldRun, int]]) -> list[tuple[HeldRun, Partition]]:
+    found = []
+    for row, asset_id in pairs:
+        before = ReceivedKey.objects.filter(
+            held_run__dag_id=row.dag_id,
+            held_run__partition_key=row.partition_key,
+            held_run__round=row.round - 1,
+            asset_id=asset_id,
+        )
+        part = Partition.objects.filter(
+            asset_id=asset_id, key__in=before.values("key"), data_at__isnull=False
+        )
+        found += [(row, each) for each in part]
+    return found
+
+
+def _consume(pairs: Iterable[tuple[int, int | None]]) -> None:
+    ConsumedEvent.objects.bulk_create(
+        [ConsumedEvent(held_run_id=held_run_id, event_id=event_id) for held_run_id, event_id in pairs],
+        ignore_conflicts=True,
+        batch_size=2000,
+    )
+
+
+def _any_of(names: Iterable[Name]) -> Q:
+    by_dag: dict[int, list[str]] = defaultdict(list)
+    for dag_id, key in names:
+        by_dag[dag_id].append(key)
+    condition = Q(pk__in=[])
+    for dag_id, keys in by_dag.items():
+        condition |= Q(dag_id=dag_id, partition_key__in=keys)
+    return condition

@@ -1,0 +1,244 @@
+"""Held runs: events are counted into them, they are judged, and they fire.
+
+1. `route_pending` takes events nobody has mapped, counts them into held runs and marks those to be judged.
+2. `judge_due` takes held runs that something happened to, and asks `verdicts.judge` about each.
+3. One that may fire becomes a queued Dag run in the same transaction; the others sleep again.
+"""
+
+import logging
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from core.models import AssetEvent, Dag, HeldRun, MappingProblem, Outlet, Partition, ReceivedKey
+from scheduling import doorbell, filing, journal, listening, runs
+from scheduling.algebra import verdicts
+from scheduling.algebra.conditions import Leaf
+from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.verdicts import Held, Kind, Late, Verdict
+from scheduling.doorbell import Bell
+from scheduling.journal import Deed
+from scheduling.listening import UNKEYED, BrokenDefinition, DagListening
+from scheduling.mapping import Arrival, Problem, map_events
+
+log = logging.getLogger(__name__)
+
+
+class NotHeld(PartitionError):
+    """The held run has fired or was closed before."""
+
+
+def route_pending(*, now: datetime, limit: int = 500) -> int:
+    """Map up to `limit` events that wait for it and count them. Returns how many; none left when 0."""
+    with transaction.atomic():
+        events = list(AssetEvent.objects.unrouted().select_for_update(skip_locked=True)[:limit])
+        if not events:
+            return 0
+        mapped = map_events(events)
+        arrivals = _without_stale(mapped.arrivals, now)
+        if arrivals:
+            filing.file(arrivals, now)
+            doorbell.ring(Bell.JUDGE)
+        _keep(mapped.problems, now)
+        AssetEvent.objects.filter(pk__in=[event.pk for event in events]).update(routed_at=now)
+    return len(events)
+
+
+def judge_due(*, now: datetime, limit: int = 50) -> int:
+    """Judge up to `limit` held runs that something happened to; those that may, fire. Returns how many."""
+    with transaction.atomic():
+        due = HeldRun.objects.due(now).select_related("dag").select_for_update(skip_locked=True, of=("self",))
+        rows = list(due[:limit])
+        if not rows:
+            return 0
+        answers = assess(rows, now=now)
+        _fire([row for row in rows if answers[row.pk].may_fire], answers, now)
+        for row in rows:
+            _say(row, answers[row.pk])
+            row.judge_after = answers[row.pk].until
+        HeldRun.objects.bulk_update(
+            rows, ["verdict", "sentence", "required_count", "received_count", "judge_after"]
+        )
+    return len(rows)
+
+
+def assess(rows: Sequence[HeldRun], *, now: datetime) -> dict[int, Verdict]:
+    """The verdict on each of `rows` as things stand. Reads only, in a fixed number of queries."""
+    heard = listening.of_dags({row.dag for row in rows})
+    received: dict[int, list[ReceivedKey]] = {row.pk: [] for row in rows}
+    for each in ReceivedKey.objects.filter(held_run__in=rows).order_by("asset_id", "key"):
+        received[each.held_run_id].append(each)
+    known = _known(rows, heard)
+    return {row.pk: _judge(row, heard[row.dag_id], received[row.pk], known, now) for row in rows}
+
+
+def fire_now(row: HeldRun, *, deed: Deed, at: datetime) -> "runs.DagRun":
+    """A person fires `row` with what it has; the run records which keys were missing.
+
+    :raises NotHeld: if it is not open any more.
+    """
+    with transaction.atomic():
+        locked = _lock(row)
+        verdict = assess([locked], now=at)[locked.pk]
+        _say(locked, verdict)
+        [run] = _fire([locked], {locked.pk: verdict}, at, deed)
+        journal.note(
+            "held run fired by hand", deed=deed, at=at, about=run, key=row.partition_key, was=verdict.sentence
+        )
+    return run
+
+
+def cancel(row: HeldRun, *, deed: Deed, at: datetime) -> None:
+    """Close `row` without a run. The next event for its key opens a new round.
+
+    :raises NotHeld: if it is not open any more.
+    """
+    with transaction.atomic():
+        locked = _lock(row)
+        HeldRun.objects.filter(pk=locked.pk).update(
+            state=HeldRun.State.CANCELLED, closed_at=at, closed_by=deed.by, judge_after=None
+        )
+        journal.note(
+            "held run cancelled", deed=deed, at=at, about=row.dag, key=row.partition_key, was=row.sentence
+        )
+
+
+def judge_again(dags: Iterable[Dag], *, at: datetime) -> None:
+    """Something other than an event changed for `dags` (unpaused, redefined): look at all they hold."""
+    if HeldRun.objects.held().filter(dag__in=list(dags)).update(judge_after=at):
+        doorbell.ring(Bell.JUDGE)
+
+
+def _lock(row: HeldRun) -> HeldRun:
+    locked = HeldRun.objects.select_related("dag").select_for_update(of=("self",)).get(pk=row.pk)
+    if locked.state != HeldRun.State.HELD:
+        raise NotHeld(f"{locked.dag} {locked.partition_key!r} is not held any more: it was {locked.state}")
+    return locked
+
+
+def _known(
+    rows: Sequence[HeldRun], heard: dict[int, DagListening | BrokenDefinition]
+) -> dict[int, tuple[str, ...]]:
+    """Every key that has data, of the assets whose mappers need to know (`needs_known`)."""
+    answers = {row.dag_id: heard[row.dag_id] for row in rows}.values()
+    asset_ids = {
+        asset_id
+        for answer in answers
+        if isinstance(answer, DagListening)
+        for asset_id in answer.leaf_of
+        if answer.mapper(asset_id).needs_known
+    }
+    known: dict[int, list[str]] = {asset_id: [] for asset_id in asset_ids}
+    for part in Partition.objects.filter(asset_id__in=asset_ids, data_at__isnull=False).order_by(
+        "partition_date", "key"
+    ):
+        known[part.asset_id].append(part.key)
+    return {asset_id: tuple(keys) for asset_id, keys in known.items()}
+
+
+def _judge(
+    row: HeldRun,
+    answer: DagListening | BrokenDefinition,
+    received: Sequence[ReceivedKey],
+    known: dict[int, tuple[str, ...]],
+    now: datetime,
+) -> Verdict:
+    if isinstance(answer, BrokenDefinition):
+        return Verdict(Kind.BROKEN, str(answer))
+    counted: dict[Leaf, dict[str, bool]] = {}
+    for each in received:
+        if each.asset_id in answer.leaf_of:
+            counted.setdefault(answer.leaf_of[each.asset_id], {})[each.key] = each.is_fresh
+    held = Held(
+        key=row.partition_key,
+        opened_at=row.opened_at,
+        last_event_at=row.last_event_at,
+        round=row.round,
+        paused=row.dag.is_paused,
+        received=counted,
+        known={
+            answer.leaf_of[asset_id]: keys for asset_id, keys in known.items() if asset_id in answer.leaf_of
+        },
+    )
+    try:
+        return verdicts.judge(answer.listening, held, now)
+    except Exception as error:  # a plug-in's mapper or policy may raise anything; it holds this run only
+        log.exception("judging %s failed", row)
+        return Verdict(Kind.BROKEN, f"the definition of {row.dag} failed: {type(error).__name__}: {error}")
+
+
+def _say(row: HeldRun, verdict: Verdict) -> None:
+    row.verdict, row.sentence = verdict.kind, verdict.sentence
+    row.required_count, row.received_count = verdict.required_count, verdict.received_count
+
+
+def _fire(
+    rows: Sequence[HeldRun], answers: dict[int, Verdict], at: datetime, deed: Deed = journal.ENGINE
+) -> list["runs.DagRun"]:
+    """Turn `rows`, which this transaction has locked, into queued runs."""
+    made = runs.create(
+        [
+            runs.NewRun(
+                dag=row.dag,
+                run_type=runs.Type.ASSET_TRIGGERED,
+                partition_key=None if row.partition_key == UNKEYED else row.partition_key,
+                partition_date=row.partition_date,
+                triggered_by="asset",
+                created_by="" if deed is journal.ENGINE else deed.by,
+                missing_keys=_missing(answers[row.pk]),
+            )
+            for row in rows
+        ],
+        at=at,
+    )
+    for row, run in zip(rows, made, strict=True):
+        row.state, row.run, row.closed_at, row.closed_by = HeldRun.State.FIRED, run, at, deed.by
+    HeldRun.objects.bulk_update(rows, ["state", "run", "closed_at", "closed_by"])
+    HeldRun.objects.filter(pk__in=[row.pk for row in rows]).update(judge_after=None)
+    return made
+
+
+def _missing(verdict: Verdict) -> list[dict[str, object]]:
+    return [
+        {"asset": each.leaf.words(), "keys": list(each.missing)} for each in verdict.progress if each.missing
+    ]
+
+
+def _without_stale(arrivals: Sequence[Arrival], now: datetime) -> list[Arrival]:
+    """Drop late arrivals of Dags that only mark their partition stale (`late="mark_stale"`), and mark it."""
+    heard = listening.of_dags({arrival.dag for arrival in arrivals})
+    markers = {
+        pk
+        for pk, answer in heard.items()
+        if isinstance(answer, DagListening) and answer.listening.late is Late.MARK_STALE
+    }
+    late = set()
+    for dag_id in markers:
+        keys = {arrival.key for arrival in arrivals if arrival.dag.pk == dag_id}
+        fired = HeldRun.objects.filter(dag_id=dag_id, partition_key__in=keys, state=HeldRun.State.FIRED)
+        late |= {(dag_id, key) for key in fired.values_list("partition_key", flat=True)}
+        outlets = Outlet.objects.filter(dag_id=dag_id).values("asset_id")
+        stale = [key for other, key in late if other == dag_id]
+        Partition.objects.filter(asset_id__in=outlets, key__in=stale).update(is_stale=True, updated_at=now)
+    return [arrival for arrival in arrivals if (arrival.dag.pk, arrival.key) not in late]
+
+
+def _keep(problems: Sequence[Problem], now: datetime) -> None:
+    MappingProblem.objects.bulk_create(
+        [
+            MappingProblem(event=each.event, dag=each.dag, kind=each.kind, sentence=each.sentence, at=now)
+            for each in problems
+        ],
+        ignore_conflicts=True,
+    )
+    for each in problems:
+        journal.note(
+            each.kind,
+            at=now,
+            about=each.dag,
+            key=each.event.partition_key,
+            asset=each.event.asset_id,
+            event_id=each.event.pk,
+            sentence=each.sentence,
+        )

@@ -1,0 +1,51 @@
+"""Who did what, when, from what to what. Written in the transaction of the deed itself."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from core.models import Asset, Dag, DagRun, JournalEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """The person (or "engine") who acts, the face they came through (web, api, cli, engine), and why."""
+
+    by: str = "engine"
+    via: str = "engine"
+    reason: str = ""
+
+
+ENGINE = Deed()
+
+
+def note(
+    event: str,
+    *,
+    deed: Deed = ENGINE,
+    at: datetime,
+    about: Dag | Asset | DagRun | None = None,
+    key: str | None = None,
+    **extra: Any,
+) -> JournalEntry:
+    """Write one entry; `extra` holds whatever else is worth knowing, as JSON."""
+    return JournalEntry.objects.create(
+        at=at,
+        by=deed.by,
+        via=deed.via,
+        reason=deed.reason,
+        event=event,
+        partition_key=key or "",
+        extra=extra,
+        **_names(about),
+    )
+
+
+def _names(about: Dag | Asset | DagRun | None) -> dict[str, str]:
+    if isinstance(about, Dag):
+        return {"dag_id": about.dag_id}
+    if isinstance(about, Asset):
+        return {"asset_name": about.name}
+    if isinstance(about, DagRun):
+        return {"dag_id": about.dag.dag_id, "run_id": about.run_id}
+    return {}

@@ -1,0 +1,155 @@
+"""Stored definitions as values: what a Dag's timetable is, and how it listens to assets.
+
+Values are kept per process by the Dag's revision, which `configuration` raises with every change.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from core.models import Dag, Dependency
+from scheduling.algebra import specs
+from scheduling.algebra.conditions import Leaf
+from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.mappers import Mapper
+from scheduling.algebra.policies import WaitPolicy
+from scheduling.algebra.timetables import AssetTimetable, PartitionedAssetTimetable, Timetable
+from scheduling.algebra.verdicts import Late, Listening
+
+UNKEYED = ""
+"""Stands for the key of a held run of a Dag that is not partition-aware; its run has none."""
+
+
+class BrokenDefinition(PartitionError):
+    """A stored definition that cannot be read: the sentence says which and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class EveryEvent:
+    """The mapper of a Dag that is not partition-aware: any event of the asset counts, for the next run."""
+
+    is_rollup = False
+    needs_known = False
+    member_noun = "events"
+    max_downstream_keys: int | None = None
+    wait_policy: WaitPolicy | None = None
+
+    def to_downstream(self, key: str) -> tuple[str, ...]:
+        return (UNKEYED,)
+
+    def required(self, downstream_key: str, known: tuple[str, ...] = ()) -> None:
+        return None
+
+    def upstream_keys(self, downstream_key: str) -> None:
+        return None
+
+    def partition_date(self, downstream_key: str) -> None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class DagListening:
+    """`listening` with the assets behind its leaves. `takes_keys`: events with a key count.
+
+    `takes_keyless`: events without one do.
+    """
+
+    listening: Listening
+    leaf_of: dict[int, Leaf]
+    takes_keys: bool
+    takes_keyless: bool
+
+    def mapper(self, asset_id: int) -> Mapper:
+        return self.listening.mappers[self.leaf_of[asset_id]]
+
+
+def timetable_of(dag: Dag) -> Timetable | None:
+    """The Dag's timetable; None for a Dag that starts only by hand.
+
+    :raises BrokenDefinition: if the stored spec cannot be read.
+    """
+    if not dag.schedule:
+        return None
+    name = (dag.pk, dag.revision)
+    if name not in _timetables:
+        _keep(_timetables, name, _read_timetable(dag))
+    return _timetables[name]
+
+
+def of_dag(dag: Dag) -> DagListening:
+    """How `dag` listens. One query the first time a process sees this revision of it.
+
+    :raises BrokenDefinition: if its timetable or one of its mappers cannot be read, or it listens to nothing.
+    """
+    answer = of_dags([dag])[dag.pk]
+    if isinstance(answer, BrokenDefinition):
+        raise answer
+    return answer
+
+
+def of_dags(dags: Iterable[Dag]) -> dict[int, DagListening | BrokenDefinition]:
+    """`of_dag` for many, by primary key, in one query; a broken one is an answer and stops no other."""
+    dags = list(dags)
+    unseen = [dag for dag in dags if (dag.pk, dag.revision) not in _listenings]
+    dependencies: dict[int, list[Dependency]] = {dag.pk: [] for dag in unseen}
+    for row in Dependency.objects.filter(dag__in=unseen) if unseen else ():
+        dependencies[row.dag_id].append(row)
+    for dag in unseen:
+        _keep(_listenings, (dag.pk, dag.revision), _answer(dag, dependencies[dag.pk]))
+    return {dag.pk: _listenings[dag.pk, dag.revision] for dag in dags}
+
+
+KEPT = 10_000
+T = TypeVar("T")
+_Name = tuple[int, int]
+_timetables: dict[_Name, Timetable] = {}
+_listenings: dict[_Name, DagListening | BrokenDefinition] = {}
+
+
+def _keep(values: dict[_Name, T], name: _Name, value: T) -> None:
+    if len(values) >= KEPT:
+        values.clear()
+    values[name] = value
+
+
+def _answer(dag: Dag, dependencies: list[Dependency]) -> DagListening | BrokenDefinition:
+    try:
+        return _read(dag, dependencies)
+    except BrokenDefinition as error:
+        return error
+    except PartitionError as error:
+        return BrokenDefinition(f"Dag {dag.dag_id}: {error}")
+
+
+def _read(dag: Dag, dependencies: list[Dependency]) -> DagListening:
+    timetable = timetable_of(dag)
+    leaf_of = {row.asset_id: specs.load(row.leaf, "condition") for row in dependencies if row.asset_id}
+    if isinstance(timetable, PartitionedAssetTimetable):
+        mappers = {leaf: timetable.mapper_for(leaf) for leaf in timetable.assets.leaves()}
+        mappers |= {
+            specs.load(row.leaf, "condition"): _mapper(dag, row) for row in dependencies if row.mapper
+        }
+        late = Late(timetable.late) if timetable.late else Late.SETTLE
+        listening = Listening(timetable.assets, mappers, late, timetable.settle)
+        return DagListening(listening, leaf_of, takes_keys=True, takes_keyless=False)
+    if isinstance(timetable, AssetTimetable):
+        mappers = dict.fromkeys(timetable.assets.leaves(), EveryEvent())
+        listening = Listening(timetable.assets, mappers, Late.RESTART)
+        return DagListening(listening, leaf_of, takes_keys=timetable.accept_partitioned, takes_keyless=True)
+    raise BrokenDefinition(f"Dag {dag.dag_id} listens to no asset: its timetable is {dag.schedule!r}")
+
+
+def _mapper(dag: Dag, row: Dependency) -> Mapper:
+    try:
+        return specs.load(row.mapper, "mapper")
+    except PartitionError as error:
+        raise BrokenDefinition(
+            f"Dag {dag.dag_id}: the mapper for {row.leaf} cannot be read: {error}"
+        ) from error
+
+
+def _read_timetable(dag: Dag) -> Timetable:
+    try:
+        return specs.load(dag.schedule, "timetable")
+    except PartitionError as error:
+        raise BrokenDefinition(f"Dag {dag.dag_id}: the timetable cannot be read: {error}") from error

@@ -1,0 +1,98 @@
+"""Events to arrivals: which held runs an event counts for. Reads definitions, writes nothing."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from django.conf import settings
+
+from core.models import AssetEvent, Dag, Dependency, MappingProblem
+from scheduling import listening
+from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.keys import validate_key
+from scheduling.listening import UNKEYED, BrokenDefinition, DagListening
+
+log = logging.getLogger(__name__)
+Kind = MappingProblem.Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """`event` counts for the held run of `dag` and `key`."""
+
+    dag: Dag
+    key: str
+    event: AssetEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """`dag` could not count `event`: the kind, and the reason as a sentence."""
+
+    dag: Dag
+    event: AssetEvent
+    kind: Kind
+    sentence: str
+
+
+@dataclass(slots=True)
+class Mapped:
+    arrivals: list[Arrival] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def map_events(events: Sequence[AssetEvent]) -> Mapped:
+    """What each of `events` means to each active Dag that listens to its asset, in two queries."""
+    dags = _listeners({event.asset_id for event in events})
+    listenings = listening.of_dags({dag for group in dags.values() for dag in group})
+    mapped = Mapped()
+    for event in events:
+        for dag in dags.get(event.asset_id, ()):
+            _map_one(event, dag, listenings[dag.pk], mapped)
+    return mapped
+
+
+def _listeners(asset_ids: Iterable[int]) -> dict[int, list[Dag]]:
+    rows = Dependency.objects.filter(asset_id__in=asset_ids, dag__is_active=True).select_related("dag")
+    dags: dict[int, list[Dag]] = {}
+    for row in rows.order_by("pk"):
+        dags.setdefault(row.asset_id or 0, []).append(row.dag)
+    return dags
+
+
+def _map_one(event: AssetEvent, dag: Dag, heard: DagListening | BrokenDefinition, mapped: Mapped) -> None:
+    if isinstance(heard, BrokenDefinition):
+        mapped.problems.append(Problem(dag, event, Kind.CANNOT_MAP, str(heard)))
+    elif event.partition_key is None:
+        if heard.takes_keyless:
+            mapped.arrivals.append(Arrival(dag, UNKEYED, event))
+        else:
+            sentence = f"the event has no partition key, and {dag.dag_id} only counts events that have one"
+            mapped.problems.append(Problem(dag, event, Kind.NO_KEY, sentence))
+    elif heard.takes_keys:
+        _map_key(event, event.partition_key, dag, heard, mapped)
+
+
+def _map_key(event: AssetEvent, key: str, dag: Dag, heard: DagListening, mapped: Mapped) -> None:
+    mapper = heard.mapper(event.asset_id)
+    try:
+        keys = tuple(dict.fromkeys(mapper.to_downstream(key)))
+        for downstream in keys:
+            if downstream != UNKEYED or not heard.takes_keyless:
+                validate_key(downstream)
+    except PartitionError as error:
+        mapped.problems.append(Problem(dag, event, Kind.CANNOT_MAP, str(error)))
+        return
+    except Exception as error:  # a plug-in's mapper may raise anything; it stops this Dag only
+        log.exception("the mapper of %s failed on key %r", dag.dag_id, key)
+        sentence = f"the mapper failed on key {key!r}: {type(error).__name__}: {error}"
+        mapped.problems.append(Problem(dag, event, Kind.CANNOT_MAP, sentence))
+        return
+    limit = mapper.max_downstream_keys or settings.PARTITION_MAPPER_MAX_DOWNSTREAM_KEYS
+    if len(keys) > limit:
+        sentence = (
+            f"key {key!r} maps to {len(keys)} downstream keys, over the limit of {limit}: none was queued"
+        )
+        mapped.problems.append(Problem(dag, event, Kind.TOO_MANY, sentence))
+    else:
+        mapped.arrivals.extend(Arrival(dag, downstream, event) for downstream in keys)

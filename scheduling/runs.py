@@ -1,0 +1,211 @@
+"""Dag runs: created, triggered by hand, cancelled, retried. `claims` starts and ends them."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from core.models import Dag, DagRun, HeldRun
+from scheduling import doorbell, journal, listening
+from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.keys import validate_key
+from scheduling.doorbell import Bell
+from scheduling.journal import Deed
+
+Type = DagRun.Type
+State = DagRun.State
+
+
+class NotPartitioned(PartitionError):
+    """A key was given to a Dag whose runs have none."""
+
+
+class DuplicateRunId(PartitionError):
+    """The Dag has a run of that id already."""
+
+
+class NotRunnable(PartitionError):
+    """What was asked of a run or Dag does not fit the state it is in."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewRun:
+    """A run to be created. `missing_keys` are those a person fired without, per asset."""
+
+    dag: Dag
+    run_type: Type
+    partition_key: str | None = None
+    partition_date: datetime | None = None
+    tick_at: datetime | None = None
+    run_after: datetime | None = None
+    run_id: str | None = None
+    conf: dict[str, Any] = field(default_factory=dict)
+    note: str = ""
+    triggered_by: str = ""
+    created_by: str = ""
+    missing_keys: Sequence[dict[str, object]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What a person asks for when triggering a Dag by hand."""
+
+    partition_key: str | None = None
+    conf: dict[str, Any] = field(default_factory=dict)
+    run_id: str | None = None
+    note: str = ""
+    run_after: datetime | None = None
+    settle_held: bool = True
+
+
+def create(new: Sequence[NewRun], *, at: datetime) -> list[DagRun]:
+    """Queue runs and wake the worker that starts them. A run for a tick that has one already is left out.
+
+    :returns: the runs of `new` in order; for ticks, only those that were not there (their `pk` may be unset).
+    """
+    rows = [_row(each, at) for each in new]
+    ticks = any(each.tick_at for each in new)
+    DagRun.objects.bulk_create(rows, ignore_conflicts=ticks, batch_size=1000)
+    if rows:
+        doorbell.ring(Bell.START)
+    return rows
+
+
+def trigger(dag: Dag, ask: Ask, *, deed: Deed, at: datetime) -> DagRun:
+    """A person (or a program on their behalf) makes a run, usually for one key.
+
+    If that key is held, the run settles the held run, which then does not fire as well, unless
+    `ask.settle_held` is false.
+
+    :raises NotPartitioned: for a key given to a Dag whose runs have none.
+    :raises InvalidKey: for a key that the Dag's timetable cannot read.
+    :raises DuplicateRunId: if `ask.run_id` is taken.
+    """
+    date = date_of(dag, ask.partition_key)
+    new = NewRun(
+        dag=dag,
+        run_type=Type.MANUAL,
+        partition_key=ask.partition_key,
+        partition_date=date,
+        run_after=ask.run_after,
+        run_id=ask.run_id,
+        conf=ask.conf,
+        note=ask.note,
+        triggered_by={"api": "rest_api", "web": "ui"}.get(deed.via, deed.via),
+        created_by=deed.by,
+    )
+    try:
+        with transaction.atomic():
+            [run] = create([new], at=at)
+            settled = ask.settle_held and _settle(run, deed, at)
+            journal.note(
+                "run triggered",
+                deed=deed,
+                at=at,
+                about=run,
+                key=ask.partition_key,
+                settled_held_run=bool(settled),
+            )
+    except IntegrityError:
+        if ask.run_id and DagRun.objects.filter(dag=dag, run_id=ask.run_id).exists():
+            raise DuplicateRunId(
+                f"Dag {dag} has a run {ask.run_id!r} already: choose another run id"
+            ) from None
+        raise
+    return run
+
+
+def date_of(dag: Dag, key: str | None) -> datetime | None:
+    """The partition date that `key` means to `dag`; checks the key on the way.
+
+    :raises NotPartitioned: if runs of `dag` have no key.
+    :raises InvalidKey: if the key cannot be one, or the timetable cannot read it.
+    """
+    if not dag.is_active:
+        raise NotRunnable(f"Dag {dag} is not defined any more: it cannot run")
+    if key is None:
+        return None
+    validate_key(key)
+    timetable = listening.timetable_of(dag)
+    if timetable is None or not (timetable.partitioned or timetable.at_runtime):
+        raise NotPartitioned(f"Dag {dag} is not partitioned: trigger it without a partition key")
+    return timetable.resolve(key)
+
+
+def cancel(run: DagRun, *, deed: Deed, at: datetime) -> None:
+    """Cancel a queued run at once; ask a running one to stop, which its worker does within a lease renewal.
+
+    :raises NotRunnable: if it has finished.
+    """
+    with transaction.atomic():
+        queued = DagRun.objects.filter(pk=run.pk, state=State.QUEUED)
+        if queued.update(state=State.CANCELLED, ended_at=at, updated_at=at):
+            doorbell.ring(Bell.START)
+        elif not DagRun.objects.filter(pk=run.pk, state=State.RUNNING).update(
+            cancel_requested=True, updated_at=at
+        ):
+            raise NotRunnable(f"run {run.run_id} has ended already: there is nothing to cancel")
+        journal.note("run cancelled", deed=deed, at=at, about=run, key=run.partition_key)
+
+
+def retry(run: DagRun, *, deed: Deed, at: datetime) -> DagRun:
+    """Queue a finished run again: same run, next attempt. Its log and earlier events stay.
+
+    :raises NotRunnable: if it has not finished, or its Dag is gone.
+    """
+    if not run.dag.is_active:
+        raise NotRunnable(f"Dag {run.dag} is not defined any more: its runs cannot be retried")
+    with transaction.atomic():
+        changed = (
+            DagRun.objects.finished()
+            .filter(pk=run.pk)
+            .update(
+                state=State.QUEUED,
+                queued_at=at,
+                run_after=at,
+                started_at=None,
+                ended_at=None,
+                dispatched_at=None,
+                cancel_requested=False,
+                attempt=0,
+                error="",
+                updated_at=at,
+            )
+        )
+        if not changed:
+            raise NotRunnable(f"run {run.run_id} has not ended: it can be cancelled, not retried")
+        journal.note("run retried", deed=deed, at=at, about=run, key=run.partition_key, was=run.state)
+        doorbell.ring(Bell.START)
+    run.refresh_from_db()
+    return run
+
+
+def _row(new: NewRun, at: datetime) -> DagRun:
+    after = new.run_after or at
+    stamp = (new.tick_at or after).strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
+    return DagRun(
+        dag=new.dag,
+        run_id=new.run_id or f"{new.run_type}__{stamp}__{secrets.token_hex(4)}",
+        run_type=new.run_type,
+        partition_key=new.partition_key,
+        partition_date=new.partition_date,
+        tick_at=new.tick_at,
+        conf=new.conf,
+        note=new.note,
+        triggered_by=new.triggered_by,
+        created_by=new.created_by,
+        missing_keys=list(new.missing_keys),
+        queued_at=at,
+        run_after=after,
+        updated_at=at,
+    )
+
+
+def _settle(run: DagRun, deed: Deed, at: datetime) -> int:
+    if run.partition_key is None:
+        return 0
+    held = HeldRun.objects.held().filter(dag=run.dag, partition_key=run.partition_key)
+    return held.update(state=HeldRun.State.FIRED, run=run, closed_at=at, closed_by=deed.by, judge_after=None)

@@ -1,0 +1,127 @@
+"""The latest known state of a partition: does it have data, and how did the latest attempt end?"""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+
+from django.db.models import Q
+
+from core.models import Asset, AssetEvent, Dag, DagRun, Outlet, Partition
+from scheduling import listening
+from scheduling.algebra import specs
+from scheduling.algebra.errors import PartitionError
+
+Attempt = Partition.Attempt
+
+
+def record_events(events: Sequence[AssetEvent], at: datetime) -> None:
+    """The partitions that `events` name have data now. Rows are locked in the order of their keys."""
+    latest = {
+        (event.asset_id, event.partition_key): event for event in events if event.partition_key is not None
+    }
+    rows = [
+        Partition(
+            asset_id=asset_id,
+            key=event.partition_key,
+            partition_date=event.partition_date,
+            data_at=event.timestamp,
+            last_event=event,
+            extra=event.extra,
+            is_stale=False,
+            updated_at=at,
+            **({} if event.source_run_id else {"attempt": Attempt.SUCCESS, "attempt_run": None}),
+        )
+        for (asset_id, _), event in sorted(latest.items())
+    ]
+    fields = ["partition_date", "data_at", "last_event", "extra", "is_stale", "updated_at"]
+    _upsert([row for row in rows if row.last_event and row.last_event.source_run_id], fields)
+    _upsert(
+        [row for row in rows if row.last_event and not row.last_event.source_run_id],
+        [*fields, "attempt", "attempt_run"],
+    )
+
+
+def record_attempt(
+    run: DagRun, attempt: Attempt, at: datetime, keys: Iterable[tuple[int, str]] | None = None
+) -> None:
+    """`run` begins or ends an attempt at its partitions; one that began later keeps what it says.
+
+    :param keys: (asset id, key) pairs; by default the run's own key of every asset its Dag writes.
+    """
+    pairs = sorted(set(_own_keys(run) if keys is None else keys))
+    if not pairs:
+        return
+    Partition.objects.bulk_create(
+        [
+            Partition(asset_id=asset_id, key=key, partition_date=run.partition_date, updated_at=at)
+            for asset_id, key in pairs
+        ],
+        ignore_conflicts=True,
+    )
+    wanted = Q(pk__in=[])
+    for asset_id in {asset_id for asset_id, _ in pairs}:
+        wanted |= Q(asset_id=asset_id, key__in=[key for other, key in pairs if other == asset_id])
+    mine = Q(attempt_run=None) | Q(attempt_run_id__lte=run.pk)
+    locked = Partition.objects.filter(wanted & mine).order_by("asset_id", "key").select_for_update()
+    Partition.objects.filter(pk__in=[row.pk for row in locked]).update(
+        attempt=attempt, attempt_run=run if attempt else None, updated_at=at
+    )
+
+
+def forget_attempt(run: DagRun, at: datetime) -> None:
+    """Partitions that still say `run` is at work on them say again how the attempt before it ended.
+
+    That is so after a cancellation, and where a run that chose its keys itself did not write its own.
+    """
+    left = Partition.objects.filter(attempt_run=run, attempt=Attempt.RUNNING)
+    pairs = list(left.values_list("asset_id", "key"))
+    if not pairs:
+        return
+    before = (
+        DagRun.objects.filter(
+            dag=run.dag,
+            partition_key=run.partition_key,
+            state__in=[DagRun.State.SUCCESS, DagRun.State.FAILED],
+        )
+        .exclude(pk=run.pk)
+        .order_by("-pk")
+        .first()
+    )
+    record_attempt(run, Attempt(before.state) if before else Attempt.NONE, at, keys=pairs)
+
+
+def dating(asset: Asset) -> Callable[[str | None], datetime | None]:
+    """How keys of `asset` are dated: by its own definition, or by the timetable of its producer.
+
+    The function gives the instant at which the period that a key names starts; None for keys without time.
+    """
+    readers = (
+        [specs.load(asset.partitions, "partitions").partition_date] if asset.partitions else _producers(asset)
+    )
+
+    def date(key: str | None) -> datetime | None:
+        for read in readers if key is not None else ():
+            try:
+                return read(key)
+            except PartitionError:
+                continue
+        return None
+
+    return date
+
+
+def _producers(asset: Asset) -> list[Callable[[str], datetime | None]]:
+    dags = Dag.objects.active().filter(outlets__asset=asset, is_partitioned=True).distinct()
+    return [timetable.resolve for dag in dags if (timetable := listening.timetable_of(dag))]
+
+
+def _own_keys(run: DagRun) -> list[tuple[int, str]]:
+    if run.partition_key is None:
+        return []
+    outlets = Outlet.objects.filter(dag_id=run.dag_id).values_list("asset_id", flat=True)
+    return [(asset_id, run.partition_key) for asset_id in outlets]
+
+
+def _upsert(rows: list[Partition], fields: list[str]) -> None:
+    Partition.objects.bulk_create(
+        rows, update_conflicts=True, unique_fields=["asset", "key"], update_fields=fields, batch_size=1000
+    )

@@ -1,0 +1,91 @@
+"""Timetables with a cadence: which ticks are due, each a run of its own.
+
+1. `advance` takes Dags whose next tick has come, each locked so that two beats do not do the same work.
+2. The ticks since the last look become runs; a constraint makes each unique, whatever happens to the lock.
+3. The Dag remembers how far it has looked, and when to look next.
+"""
+
+import logging
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from itertools import islice
+
+from django.db import transaction
+
+from core.models import Dag
+from scheduling import listening, runs
+from scheduling.algebra.timetables import Tick
+from scheduling.listening import BrokenDefinition
+
+log = logging.getLogger(__name__)
+
+MISSED_AFTER = timedelta(seconds=60)
+"""A tick older than this when it is found was missed; what happens then is the Dag's `catchup`."""
+
+MOST_TICKS = 1000
+"""Ticks made up for one Dag in one look; the rest follow in the next."""
+
+BROKEN_PAUSE = timedelta(minutes=1)
+
+
+def advance(*, now: datetime, limit: int = 500) -> int:
+    """Create the runs of every tick up to `now` for up to `limit` due Dags. Returns how many were looked at.
+
+    Running it again, or twice at once, adds nothing.
+    """
+    with transaction.atomic():
+        due = Dag.objects.due(now).order_by("next_tick_at", "pk").select_for_update(skip_locked=True)
+        dags = list(due[:limit])
+        new = [run for dag in dags for run in _advance(dag, now)]
+        if new:
+            runs.create(new, at=now)
+        Dag.objects.bulk_update(dags, ["ticked_until", "next_tick_at"])
+    return len(dags)
+
+
+def _advance(dag: Dag, now: datetime) -> list[runs.NewRun]:
+    """The runs that `dag` owes; moves its cursor."""
+    try:
+        timetable = listening.timetable_of(dag)
+    except BrokenDefinition as error:
+        log.warning("%s", error)
+        dag.next_tick_at = now + BROKEN_PAUSE
+        return []
+    if timetable is None or not timetable.periodic:
+        dag.next_tick_at = None
+        return []
+    after = _seen_until(dag)
+    until = min(now, dag.end_date) if dag.end_date else now
+    found = list(islice(timetable.ticks(after, until), MOST_TICKS)) if until > after else []
+    dag.ticked_until = found[-1].at if len(found) == MOST_TICKS else max(after, until)
+    following = timetable.next_tick(dag.ticked_until)
+    over = following is None or (dag.end_date is not None and following.at > dag.end_date)
+    dag.next_tick_at = datetime.max.replace(tzinfo=now.tzinfo) if over or following is None else following.at
+    return [_run(dag, tick) for tick in _wanted(dag, found, now)]
+
+
+def _seen_until(dag: Dag) -> datetime:
+    """The instant after which ticks are new. A Dag without a start date starts when it is first seen."""
+    if dag.ticked_until:
+        return dag.ticked_until
+    return dag.start_date - timedelta(microseconds=1) if dag.start_date else dag.created_at
+
+
+def _wanted(dag: Dag, found: list[Tick], now: datetime) -> Iterator[Tick]:
+    for place, tick in enumerate(found):
+        missed = tick.at < now - MISSED_AFTER
+        last = place == len(found) - 1 and len(found) < MOST_TICKS
+        if not missed or dag.catchup == Dag.Catchup.ALL or (dag.catchup == Dag.Catchup.LAST and last):
+            yield tick
+
+
+def _run(dag: Dag, tick: Tick) -> runs.NewRun:
+    return runs.NewRun(
+        dag=dag,
+        run_type=runs.Type.SCHEDULED,
+        partition_key=tick.partition_key,
+        partition_date=tick.partition_date,
+        tick_at=tick.at,
+        run_after=tick.at,
+        triggered_by="timetable",
+    )
