@@ -1,0 +1,82 @@
+"""The engine of embedded mode: workers, beat and relay in one process, around a broker in its memory.
+
+Nothing that matters is lost when it dies, because nothing that matters is in the broker: bells and runs are
+rows.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from celery import Celery, beat
+from celery.worker import WorkController
+from django.db import DatabaseError, connection
+
+from scheduling import relay
+
+logger = logging.getLogger(__name__)
+
+POLL_SECONDS = 0.02
+PAUSE_AFTER_FAILURE_SECONDS = 1.0
+ENGINE_THREADS = 2
+
+
+def run(app: Celery, *, workers: int, stop: threading.Event) -> None:
+    """Work until `stop` is set; then let what runs come to its end.
+
+    Dag runs have threads of their own: however long they take, events are still routed and timetables tick.
+    """
+    app.finalize()
+    app.loader.import_default_modules()
+    with _worker(app, "engine", ENGINE_THREADS), _worker(app, "work", workers), _beat(app):
+        _relay_until(stop, app)
+
+
+def _relay_until(stop: threading.Event, app: Celery) -> None:
+    changed = relay.change_detector()
+    pause = POLL_SECONDS
+    while not stop.wait(pause):
+        pause = POLL_SECONDS if _relay_once(changed, app) else PAUSE_AFTER_FAILURE_SECONDS
+
+
+def _relay_once(changed: Callable[[], bool], app: Celery) -> bool:
+    """Whether the database answered."""
+    try:
+        if changed():
+            for name in relay.take_bells():
+                app.send_task(f"scheduling.{name}")
+    except DatabaseError:
+        logger.exception("The relay cannot read the database")
+        connection.close()
+        return False
+    return True
+
+
+@contextmanager
+def _worker(app: Celery, queue: str, threads: int) -> Iterator[None]:
+    worker = WorkController(
+        app=app,
+        pool="threads",
+        concurrency=threads,
+        queues=[queue],
+        hostname=f"{queue}@embedded",
+        without_mingle=True,
+        without_gossip=True,
+        without_heartbeat=True,
+    )
+    threading.Thread(target=worker.start, name=f"{queue} worker", daemon=True).start()
+    try:
+        yield
+    finally:
+        worker.stop()
+
+
+@contextmanager
+def _beat(app: Celery) -> Iterator[None]:
+    service = beat.EmbeddedService(app, thread=True, max_interval=1)
+    service.start()
+    try:
+        yield
+    finally:
+        service.stop()
