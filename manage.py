@@ -9,6 +9,10 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "partitions_site.settings")
     from django.core.management import execute_from_command_line
 
+    from partitions_site import launch
+
+    if sys.argv[1:2] == ["up"]:
+        os.environ.update(launch.variables(sys.argv[2:], os.environ))
     execute_from_command_line(sys.argv)
 
 

@@ -1,7 +1,90 @@
-"""What all tests share: a fast password hash. Services come from `tests/services.py`."""
+"""What all tests share: a fast password hash, the servers they need, and a word about what was not run."""
 
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack
+from typing import NoReturn
+
+import pytest
 from django.conf import settings
+from django.db import connection
+
+from tests import servers
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--require-services",
+        action="store_true",
+        help="a server that is missing is a failure, as with CI=true",
+    )
 
 
 def pytest_configure() -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests of what only PostgreSQL does belong to the run on PostgreSQL (`./partita test --postgres`)."""
+    if connection.vendor == "postgresql":
+        return
+    elsewhere = [item for item in items if item.get_closest_marker("pg")]
+    items[:] = [item for item in items if item not in elsewhere]
+    if elsewhere:
+        config.hook.pytest_deselected(items=elsewhere)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("browser"):
+        try:
+            servers.chromium_path()
+        except servers.Missing as missing:
+            _not_here(item.config, missing)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reasons = (
+        report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", ())
+    )
+    for reason, count in Counter(reasons).items():
+        terminalreporter.write_line(f"NOT RUN HERE: {count} tests. {reason}", yellow=True)
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> str:
+    """The browser's program, for tests marked `browser`."""
+    return servers.chromium_path()
+
+
+@pytest.fixture(scope="session")
+def postgres_server(request: pytest.FixtureRequest) -> Iterator[str]:
+    with ExitStack() as stack:
+        yield _enter(request.config, stack, servers.postgres())
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> Iterator[str]:
+    """The URL of an empty database, for an installation in other processes."""
+    with servers.empty_postgres_database(postgres_server, f"partita_{os.getpid()}") as url:
+        yield url
+
+
+@pytest.fixture
+def redis_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of an empty Redis, for an installation in other processes."""
+    with ExitStack() as stack:
+        yield _enter(request.config, stack, servers.private_redis())
+
+
+def _enter(config: pytest.Config, stack: ExitStack, server: AbstractContextManager[str]) -> str:
+    try:
+        return stack.enter_context(server)
+    except servers.Missing as missing:
+        _not_here(config, missing)
+
+
+def _not_here(config: pytest.Config, missing: servers.Missing) -> NoReturn:
+    if os.environ.get("CI") == "true" or config.getoption("--require-services"):
+        pytest.fail(str(missing), pytrace=False)
+    pytest.skip(str(missing))

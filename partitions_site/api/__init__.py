@@ -1,0 +1,1 @@
+"""The REST API: what Airflow's scripts call, and what they cannot ask Airflow."""

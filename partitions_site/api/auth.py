@@ -1,0 +1,180 @@
+"""Who asks, and whether they may.
+
+Programs send `Authorization: Bearer …`: a personal token (`pt_…`) or a web token from `POST /auth/token`. Pages
+send their session. Web tokens are signed, short-lived, and end at once when their row, their owner's password or
+their owner goes.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, ClassVar
+
+import jwt
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser, User
+from django.db.models import Q
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare, salted_hmac
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from knox.auth import TokenAuthentication
+from knox.settings import knox_settings
+from rest_framework.authentication import BaseAuthentication, SessionAuthentication, get_authorization_header
+from rest_framework.exceptions import NotFound, PermissionDenied
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.parsers import BaseParser
+from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from partitions_site.api.parsing import JsonBody
+from partitions_site.models import ApiToken
+from scheduling.journal import Deed
+
+ALGORITHM = "HS256"
+COOKIE = "_token"
+USE_NOTED_EVERY = timedelta(minutes=1)
+
+Credentials = tuple[User, ApiToken]
+
+
+class BearerAuthentication(BaseAuthentication):
+    """A personal or a web token in the `Authorization` header, or a web token in the cookie `_token`."""
+
+    def authenticate(self, request: Request) -> Credentials | None:
+        scheme, _, credential = get_authorization_header(request).decode("latin-1").partition(" ")
+        if scheme.lower() in ("bearer", "token"):
+            return self._by_token(credential.strip())
+        cookie = request.COOKIES.get(COOKIE)
+        if cookie and (request.method in SAFE_METHODS or _comes_from_here(request)):
+            return self._by_token(cookie)
+        return None
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+    def _by_token(self, credential: str) -> Credentials:
+        if credential.startswith(knox_settings.TOKEN_PREFIX):
+            user, token = TokenAuthentication().authenticate_credentials(credential.encode())
+        else:
+            user, token = _by_web_token(credential)
+        _note_use(token)
+        return user, token
+
+
+class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[misc]
+    target_class = BearerAuthentication
+    name = "bearer"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer"}
+
+
+class Rights(BasePermission):
+    """Whoever has signed in may read; a write needs the permission that its address names."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        if not request.user.is_authenticated:
+            return False
+        method = request.method or ""
+        if method in SAFE_METHODS or not hasattr(view, method.lower()):
+            return True
+        needed = getattr(view, "needs", {}).get(method)
+        return needed is not None and (needed == SIGNED_IN or request.user.has_perm(needed))
+
+
+SIGNED_IN = "signed in"
+"""Stands in `needs` for a write that everybody may do to what is their own."""
+
+
+class JsonAlways(DefaultContentNegotiation):
+    """Answers are JSON, whatever the request would rather accept."""
+
+    def select_renderer(
+        self, request: Request, renderers: Any, format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        return renderers[0], renderers[0].media_type
+
+
+class Address(APIView):
+    """One address of the API. `needs` names the permission for each method that writes."""
+
+    authentication_classes = (BearerAuthentication, SessionAuthentication)
+    permission_classes = (Rights,)
+    parser_classes: tuple[type[BaseParser], ...] = (JsonBody,)
+    content_negotiation_class = JsonAlways
+    needs: ClassVar[Mapping[str, str]] = {}
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        for name, value in kwargs.items():
+            if isinstance(value, str) and not value.isprintable():
+                raise NotFound(f"Nothing is called {value!r} ({name})")
+
+
+class OpenAddress(Address):
+    """An address that answers to anybody, and looks at no credentials."""
+
+    authentication_classes = ()
+    permission_classes = ()
+
+
+def deed(request: Request, reason: str = "") -> Deed:
+    """What the journal says of a write: whoever asked did it, through the API."""
+    return Deed(by=request.user.get_username(), via="api", reason=reason)
+
+
+def web_token(user: AbstractBaseUser, *, life: timedelta, at: datetime) -> str:
+    """Sign `user` in for `life`: a web token that ends when its row is taken away."""
+    ApiToken.objects.filter(user=user, kind=ApiToken.Kind.SIGN_IN, expiry__lt=at).delete()
+    row, _ = ApiToken.objects.create(user=user, expiry=life, kind=ApiToken.Kind.SIGN_IN)
+    claims = {
+        "sub": str(user.pk),
+        "jti": row.digest[:32],
+        "key": row.token_key,
+        "pwd": _password_mark(user),
+        "iat": at,
+        "exp": at + life,
+    }
+    return jwt.encode(claims, _signing_key(), algorithm=ALGORITHM)
+
+
+def _by_web_token(credential: str) -> Credentials:
+    refusal = PermissionDenied("Invalid JWT token")
+    try:
+        required = ["sub", "jti", "key", "pwd", "exp"]
+        claims = jwt.decode(credential, _signing_key(), algorithms=[ALGORITHM], options={"require": required})
+    except jwt.InvalidTokenError:
+        raise refusal from None
+    rows = ApiToken.objects.select_related("user").filter(
+        Q(expiry=None) | Q(expiry__gt=timezone.now()),
+        token_key=claims["key"],
+        digest__startswith=claims["jti"],
+        user_id=claims["sub"],
+    )
+    row = rows.first()
+    if row is None or not row.user.is_active or not constant_time_compare(claims["pwd"], _password_mark(row.user)):
+        raise refusal
+    return row.user, row
+
+
+def _signing_key() -> str:
+    return salted_hmac("partita.web_token", "", secret=settings.SECRET_KEY, algorithm="sha256").hexdigest()
+
+
+def _password_mark(user: AbstractBaseUser) -> str:
+    """Changes with the password, so that a new password ends every web token."""
+    return user.get_session_auth_hash()[:16]
+
+
+def _comes_from_here(request: HttpRequest | Request) -> bool:
+    """A browser says which site makes it write; other programs say nothing."""
+    origin = request.META.get("HTTP_ORIGIN")
+    return origin is None or origin == f"{request.scheme}://{request.get_host()}"
+
+
+def _note_use(token: ApiToken) -> None:
+    now = timezone.now()
+    if token.last_used_at is None or now - token.last_used_at > USE_NOTED_EVERY:
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)

@@ -1,0 +1,244 @@
+"""Fields as they stand in requests and answers, and how a request is read.
+
+A request that does not fit is answered in the words of Airflow's API, so a script's error messages stay as they are.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC
+from typing import Any, NoReturn, TypeVar
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.fields import empty
+from rest_framework.request import Request
+
+from partitions_site.api.errors import Invalid, problem, problems
+from scheduling.algebra.errors import InvalidKey
+from scheduling.algebra.keys import MAX_KEY_LENGTH, validate_key
+
+MASK = "***"
+SECRETS = (
+    "access_key",
+    "access_token",
+    "api_key",
+    "apikey",
+    "authorization",
+    "credential",
+    "passphrase",
+    "passwd",
+    "password",
+    "private_key",
+    "secret",
+    "token",
+)
+"""Texts under names that contain one of these are masked, on the way in and on the way out."""
+
+Read = dict[str, Any]
+T = TypeVar("T")
+
+
+class _Worded:
+    """A field whose refusals carry Airflow's name for them (`kind`) beside the sentence."""
+
+    kinds: Mapping[str, str] = {}
+    error_messages: dict[str, str]
+
+    def fail(self, key: str, **values: Any) -> NoReturn:
+        message = self.error_messages[key].format(**values)
+        raise serializers.ValidationError(message, code=self.kinds.get(key, key))
+
+
+class Text(_Worded, serializers.CharField):
+    """A string, kept byte for byte; numbers are not strings."""
+
+    kinds = {"invalid": "string_type", "null": "string_type"}
+    default_error_messages = {
+        "required": "Field required",
+        "invalid": "Input should be a valid string",
+        "null": "Input should be a valid string",
+        "max_length": "String should have at most {max_length} characters",
+    }
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**({"trim_whitespace": False, "allow_blank": True} | options))
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return data
+
+
+class PartitionKey(Text):
+    """A key that can be one: what it means to an asset or a Dag is for the engine to say."""
+
+    kinds = Text.kinds | {"blank": "string_pattern_mismatch", "key": "partition_key"}
+    default_error_messages = {"blank": "String should match pattern '\\S'", "key": "{reason}"}
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**({"max_length": MAX_KEY_LENGTH} | options))
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        if len(text) > MAX_KEY_LENGTH:
+            return text  # told by the limit of the field, in Airflow's words
+        if not text.strip():
+            self.fail("blank")
+        try:
+            return validate_key(text)
+        except InvalidKey as error:
+            self.fail("key", reason=str(error))
+
+
+class Whole(_Worded, serializers.IntegerField):
+    """A whole number; a string of digits is one."""
+
+    kinds = {"invalid": "int_parsing", "null": "int_type", "max_string_length": "int_parsing_size"}
+    default_error_messages = {
+        "required": "Field required",
+        "invalid": "Input should be a valid integer, unable to parse string as an integer",
+        "null": "Input should be a valid integer",
+        "min_value": "Input should be greater than or equal to {min_value}",
+        "max_value": "Input should be less than or equal to {max_value}",
+    }
+
+
+class Decimal(_Worded, serializers.FloatField):
+    kinds = {"invalid": "float_parsing", "null": "float_type"}
+    default_error_messages = {
+        "required": "Field required",
+        "invalid": "Input should be a valid number, unable to parse string as a number",
+    }
+
+
+class Flag(_Worded, serializers.BooleanField):
+    kinds = {"invalid": "bool_parsing", "null": "bool_type"}
+    default_error_messages = {
+        "required": "Field required",
+        "invalid": "Input should be a valid boolean, unable to interpret input",
+        "null": "Input should be a valid boolean",
+    }
+
+
+class Instant(_Worded, serializers.DateTimeField):
+    """An instant: read with any offset (none means UTC, a bare date its midnight), written in UTC with a `Z`."""
+
+    kinds = dict.fromkeys(
+        ("invalid", "date", "make_aware", "overflow", "null"), "datetime_from_date_parsing"
+    )
+    default_error_messages = {
+        "required": "Field required",
+        "invalid": "Input should be a valid datetime or date",
+        "date": "Input should be a valid datetime or date",
+        "null": "Input should be a valid datetime",
+    }
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(default_timezone=UTC, **options)
+
+
+class OneOf(_Worded, serializers.ChoiceField):
+    kinds = {"invalid_choice": "enum"}
+    default_error_messages = {"required": "Field required", "invalid_choice": "Input should be {expected}"}
+
+    def fail(self, key: str, **values: Any) -> NoReturn:
+        words = [repr(choice) for choice in self.choices]
+        expected = " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+        super().fail(key, expected=expected, **values)
+
+
+@extend_schema_field({"type": "object", "additionalProperties": True})
+class JsonObject(_Worded, serializers.JSONField):
+    """An object of anything. Null is not one."""
+
+    kinds = {"invalid": "dict_type", "null": "dict_type"}
+    default_error_messages = {
+        "required": "Field required",
+        "invalid": "Input should be a valid dictionary",
+        "null": "Input should be a valid dictionary",
+    }
+
+    def to_internal_value(self, data: Any) -> Any:
+        if not isinstance(data, dict):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class Form(serializers.Serializer[Any]):
+    """The body of a request. A field that it does not name is refused."""
+
+    default_error_messages = {
+        "invalid": "Input should be a valid dictionary or object to extract fields from"
+    }
+
+    def run_validation(self, data: Any = empty) -> Any:
+        errors: dict[str, Any] = {}
+        try:
+            value = super().run_validation(data)
+        except serializers.ValidationError as error:
+            errors = dict(error.detail) if isinstance(error.detail, dict) else {}
+        for name in data.keys() - self.fields.keys() if isinstance(data, dict) else ():
+            errors[name] = [serializers.ErrorDetail("Extra inputs are not permitted", code="extra_forbidden")]
+        if errors:
+            raise serializers.ValidationError(errors)
+        return value
+
+
+def read_body(form: type[Form], request: Request) -> Read:
+    """The body of `request` as `form` says; fields that were left out and have no default are absent.
+
+    :raises Invalid: if it does not fit.
+    """
+    return read(form(data=request.data), ["body"])
+
+
+def read(serializer: serializers.BaseSerializer[Any], loc: list[str | int]) -> Any:
+    """:raises Invalid: if what `serializer` was given does not fit."""
+    if not serializer.is_valid():
+        given = masked(serializer.initial_data)
+        raise Invalid(problems(serializer.errors, given, loc))
+    return serializer.validated_data
+
+
+def read_value(field: "serializers.Field[Any, Any, Any, Any]", given: str, loc: list[str | int]) -> Any:
+    """One value from an address: a number in its path, or a query parameter.
+
+    :raises Invalid: if it does not fit.
+    """
+    try:
+        return field.run_validation(given)
+    except serializers.ValidationError as error:
+        raise Invalid(problems(error.detail, given, loc)) from None
+
+
+def row_id(name: str, given: str) -> int:
+    """The number of a row in a path.
+
+    :raises Invalid: if it is no number.
+    """
+    number: int = read_value(Whole(), given, ["path", name])
+    return number
+
+
+def missing(loc: list[str | int], given: object) -> Invalid:
+    return Invalid([problem("missing", loc, "Field required", given)])
+
+
+def masked(value: Any) -> Any:
+    """`value` with every text that stands under a name of `SECRETS` replaced."""
+    if isinstance(value, dict):
+        return {name: _hidden(each) if _is_secret(name) else masked(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [masked(each) for each in value]
+    return value
+
+
+def _is_secret(name: object) -> bool:
+    return isinstance(name, str) and any(word in name.lower() for word in SECRETS)
+
+
+def _hidden(value: Any) -> Any:
+    if isinstance(value, str):
+        return MASK
+    if isinstance(value, list):
+        return [_hidden(each) for each in value]
+    return masked(value)

@@ -1,0 +1,79 @@
+"""How the body of a request is read: bounded in size and depth, and nothing in it that a database cannot keep."""
+
+import json
+import math
+from typing import IO, Any
+
+from django.conf import settings
+from rest_framework.parsers import BaseParser, JSONParser
+
+from partitions_site.api.errors import Invalid, TooLarge, problem
+
+MOST_LEVELS = 40
+"""How deep objects and lists may nest."""
+
+
+class JsonBody(JSONParser):
+    """`application/json`."""
+
+    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None) -> Any:
+        return _loaded(_read(stream, parser_context), [])
+
+
+class NdjsonBody(BaseParser):
+    """`application/x-ndjson`: one JSON value a line; empty lines count for nothing."""
+
+    media_type = "application/x-ndjson"
+
+    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None) -> list[Any]:
+        lines = _read(stream, parser_context).splitlines()
+        return [_loaded(line, [number]) for number, line in enumerate(lines) if line.strip()]
+
+
+def _read(stream: IO[Any], context: Any) -> bytes:
+    limit = settings.API_BODY_LIMIT
+    announced = (context or {}).get("request")
+    length = announced.META.get("CONTENT_LENGTH") if announced else None
+    if length and length.isdigit() and int(length) > limit:
+        raise TooLarge(f"The body has {length} bytes; at most {limit} are read")
+    body: bytes = stream.read(limit + 1)
+    if len(body) > limit:
+        raise TooLarge(f"The body is longer than the {limit} bytes that are read")
+    return body
+
+
+def _loaded(text: bytes, loc: list[str | int]) -> Any:
+    try:
+        value = json.loads(text.decode(), parse_constant=_refuse_constant)
+        _check(value, 0)
+    except (ValueError, RecursionError) as error:
+        reason = str(error) or "nested too deeply"
+        raise Invalid([problem("json_invalid", ["body", *loc], "JSON decode error", {}, error=reason)]) from None
+    return value
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _check(value: Any, level: int) -> None:
+    if level > MOST_LEVELS:
+        raise ValueError(f"nested more than {MOST_LEVELS} levels deep")
+    if isinstance(value, str):
+        _check_text(value)
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            _check_text(name)
+            _check(each, level + 1)
+    elif isinstance(value, list):
+        for each in value:
+            _check(each, level + 1)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("a number is too large")
+
+
+def _check_text(text: str) -> None:
+    if "\x00" in text:
+        raise ValueError("a text holds the character U+0000, which cannot be stored")
+    if not text.isascii():
+        text.encode()  # a lone surrogate is refused here: UnicodeEncodeError is a ValueError

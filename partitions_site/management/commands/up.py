@@ -1,0 +1,92 @@
+import socket
+import sys
+import threading
+import time
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+from django.utils import timezone
+
+from partitions_site import launch
+from partitions_site.login import Login, ensure_login
+from partitions_site.supervisor import Child, ChildKeepsEnding, supervise
+from scheduling import definitions
+
+
+class Command(BaseCommand):
+    help = (
+        "Start everything in the foreground: database, definitions, login, pages and engine. Ctrl-C stops it."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        launch.add_options(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        host, port = options["host"], options["port"]
+        _refuse_taken_port(host, port)
+        self._prepare_database()
+        self._load_definitions()
+        login = ensure_login(options["user"])
+        threading.Thread(target=self._announce, args=(host, port, login), daemon=True).start()
+        try:
+            supervise(_children(host, port))
+        except ChildKeepsEnding as error:
+            raise CommandError(f"{error}. Its last words are above.") from error
+        self.stdout.write("Stopped.")
+
+    def _prepare_database(self) -> None:
+        settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
+        call_command("migrate", verbosity=0, interactive=False)
+        self.stdout.write(f"Database: {connection.settings_dict['NAME']} ({connection.display_name})")
+
+    def _load_definitions(self) -> None:
+        definitions.sync(settings.DEFINITIONS, at=timezone.now())
+
+    def _announce(self, host: str, port: int, login: Login) -> None:
+        while not _answers(host, port):
+            time.sleep(0.1)
+        password = login.password or "(as before; ./partita changepassword sets a new one)"
+        address = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}/"  # noqa: S104
+        self.stdout.write(
+            f"\nPartita is running: {address}\n  name      {login.name}\n  password  {password}\n"
+        )
+        self.stdout.write("Ctrl-C stops it.\n")
+        self.stdout.flush()
+
+
+def _children(host: str, port: int) -> list[Child]:
+    web = _child("web", "--host", host, "--port", str(port))
+    if settings.EMBEDDED:
+        return [web, _child("engine")]
+    deciding = _child("worker", "--queues", "engine", "--pool", "threads", "--workers", "2")
+    return [web, _child("beat"), deciding, _child("worker", "--queues", "work")]
+
+
+def _child(command: str, *arguments: str) -> Child:
+    manage = Path(settings.BASE_DIR) / "manage.py"
+    return Child(command, [sys.executable, str(manage), command, *arguments])
+
+
+def _refuse_taken_port(host: str, port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise CommandError(
+                f"Port {port} on {host} cannot be used ({error.strerror}). "
+                f"Stop what uses it, or choose another: ./partita up --port {port + 1}"
+            ) from error
+
+
+def _answers(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port), timeout=1).close()
+    except OSError:
+        return False
+    return True

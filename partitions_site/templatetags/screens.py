@@ -1,0 +1,126 @@
+"""How instants, ages, counts and states look. No queries."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django import template
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
+
+PICTURED = {
+    "success": "materialized",
+    "queued": "missing",
+    "cancelled": "missing",
+    "skipped": "missing",
+    "waiting": "held",
+    "settling": "held",
+    "paused": "missing",
+    "ready": "running",
+    "unreachable": "failed",
+    "broken": "failed",
+}
+"""Which of the pictures of a partition's state another state borrows."""
+
+
+@register.simple_tag
+def when(instant: datetime | None, absent: str = "never") -> SafeString | str:
+    """An instant with its zone; the title gives it in UTC and live.js adds the reader's own zone."""
+    if instant is None:
+        return absent
+    here = timezone.localtime(instant)
+    return format_html(
+        '<time datetime="{}" title="{} UTC">{} <small>{}</small></time>',
+        instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        f"{instant.astimezone(UTC):%A %-d %B %Y, %H:%M:%S}",
+        f"{here:%Y-%m-%d %H:%M:%S}",
+        zone_name(here),
+    )
+
+
+@register.simple_tag
+def ago(instant: datetime | None, now: datetime, absent: str = "never") -> SafeString | str:
+    """How long ago; the title gives the instant."""
+    if instant is None:
+        return absent
+    here = timezone.localtime(instant)
+    return format_html(
+        '<time datetime="{}" title="{} {}">{}</time>',
+        instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        f"{here:%Y-%m-%d %H:%M:%S}",
+        zone_name(here),
+        age(instant, now),
+    )
+
+
+def age(instant: datetime, now: datetime) -> str:
+    """`3 h 12 min ago`, to the minute: a page that says nothing new stays the same bytes."""
+    gone = now - instant
+    if gone < timedelta(0):
+        return f"in {span(-gone)}"
+    return "just now" if gone < timedelta(minutes=1) else f"{span(gone - timedelta(seconds=gone.seconds % 60))} ago"
+
+
+@register.filter
+def span(length: timedelta | None) -> str:
+    """A length of time in its two largest units: `2 h 5 min`."""
+    if length is None:
+        return ""
+    left = length.total_seconds()
+    if left < 1:
+        return f"{left * 1000:.0f} ms"
+    words = []
+    for name, size in UNITS:
+        if left >= size or (words and len(words) < 2):
+            count, left = int(left // size), left % size
+            words.append(f"{count} {name}" if count else "")
+        if len(words) == 2:
+            break
+    return " ".join(word for word in words if word)
+
+
+@register.simple_tag
+def took(started_at: datetime | None, ended_at: datetime | None) -> str:
+    """How long something ran; empty while nobody can say."""
+    return span(ended_at - started_at) if started_at and ended_at else ""
+
+
+@register.simple_tag
+def state(name: str, words: str = "") -> SafeString:
+    """A state as its picture and its word: never by colour alone."""
+    return format_html('<span class="state s-{}">{}</span>', PICTURED.get(name, name), words or name)
+
+
+@register.filter
+def thousands(number: int | None) -> str:
+    """12 345 with a thin space, as long numbers are written in tables."""
+    return "" if number is None else f"{number:,}".replace(",", "\u202f")
+
+
+@register.filter
+def some(count: int, noun: str) -> str:
+    """`1 run`, `2 runs`; for an odd plural `"query,queries"`."""
+    one, _, many = noun.partition(",")
+    return f"{thousands(count)} {one if count == 1 else many or one + 's'}"
+
+
+@register.filter
+def last_of(items: Sequence[Any]) -> Any:
+    return items[-1] if items else None
+
+
+@register.filter
+def percent(share: float) -> str:
+    """A share of one as SVG takes it, whatever the locale: `12.5%`."""
+    return f"{100 * share:.4g}%"
+
+
+def zone_name(instant: datetime) -> str:
+    """The zone's short name, or the offset where the zone only has a number for a name."""
+    name = instant.tzname() or ""
+    return name if name[:1].isalpha() else f"UTC{name}"

@@ -1,0 +1,110 @@
+"""The typed request, and the one place that decides what a request gets: a whole page or a part of it."""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial, wraps
+from hashlib import blake2b
+from typing import Any, Protocol, TypeVar
+from urllib.parse import urlencode
+
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, HttpResponseRedirect
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.cache import patch_vary_headers
+from django.utils.functional import SimpleLazyObject
+from django_htmx.http import HttpResponseClientRedirect
+from django_htmx.middleware import HtmxDetails
+
+from scheduling import health
+from scheduling.journal import Deed
+
+THEMES = ("light", "dark")
+
+
+class HtmxRequest(HttpRequest):
+    """A request as `HtmxMiddleware` and the sign-in leave it."""
+
+    htmx: HtmxDetails
+    user: User
+
+
+class Screen(Protocol):
+    def __call__(self, request: HtmxRequest, /, *args: Any, **kwargs: Any) -> HttpResponse: ...
+
+
+def answer(
+    request: HtmxRequest, page: str, parts: str | Sequence[str], context: dict[str, Any], *, status: int = 200
+) -> HttpResponse:
+    """The whole page, or the one of its parts that htmx wants to swap.
+
+    The part for the target `panel` is the template whose name ends in `/_panel.html`. A GET that would say what
+    the browser has already is a 304 without a body.
+    """
+    part = _wanted(request, [parts] if isinstance(parts, str) else parts)
+    context = {"now": timezone.now(), "theme": theme(request), **context}
+    if part is None:
+        context["health"] = later(health.report, now=context["now"])
+    response = HttpResponse(render_to_string(part or page, context, request), status=status)
+    if request.method == "GET" and status == 200:
+        response = _unless_known(request, response)
+    patch_vary_headers(response, ("HX-Request", "HX-Target", "Cookie"))
+    response.headers["Cache-Control"] = "private, no-cache"
+    return response
+
+
+def go(request: HtmxRequest, address: str) -> HttpResponse:
+    """On to another page, whether a browser or htmx asked."""
+    return HttpResponseClientRedirect(address) if request.htmx else HttpResponseRedirect(address)
+
+
+def signed_in(screen: Screen) -> Callable[..., HttpResponse]:
+    """`screen` for people who have signed in; others sign in first and come back to where they were."""
+
+    @wraps(screen)
+    def guarded(request: HtmxRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.user.is_authenticated:
+            return screen(request, *args, **kwargs)
+        here = request.htmx.current_url_abs_path if request.htmx else request.get_full_path()
+        return go(request, f"{reverse('login')}?{urlencode({'next': here or '/'})}")
+
+    return guarded
+
+
+def deed(request: HtmxRequest) -> Deed:
+    """What the person of this request does, for the journal."""
+    return Deed(by=request.user.get_username(), via="web", reason=request.POST.get("reason", "").strip()[:1000])
+
+
+T = TypeVar("T")
+
+
+def later(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    """What `function` will return, asked only if a template looks at it."""
+    return SimpleLazyObject(partial(function, *args, **kwargs))  # type: ignore[return-value]
+
+
+def theme(request: HttpRequest) -> str:
+    """`light`, `dark`, or empty for what the device prefers."""
+    chosen = request.COOKIES.get("theme", "")
+    return chosen if chosen in THEMES else ""
+
+
+def whole(text: str | None, default: int = 0) -> int:
+    """A whole number from an address; anything else is the default."""
+    return int(text) if text and re.fullmatch(r"[0-9]{1,18}", text) else default
+
+
+def _wanted(request: HtmxRequest, parts: Sequence[str]) -> str | None:
+    if not request.htmx or request.htmx.history_restore_request:
+        return None
+    return next((part for part in parts if part.endswith(f"/_{request.htmx.target}.html")), None)
+
+
+def _unless_known(request: HtmxRequest, response: HttpResponse) -> HttpResponse:
+    etag = f'"{blake2b(response.content, digest_size=12).hexdigest()}"'
+    if request.headers.get("If-None-Match") == etag:
+        response = HttpResponseNotModified()  # type: ignore[assignment]
+    response.headers["ETag"] = etag
+    return response

@@ -1,0 +1,53 @@
+"""Coming in, going out, and the theme, which is all a page remembers of a person."""
+
+from django.contrib import auth
+from django.contrib.auth.forms import AuthenticationForm
+from django.http import HttpResponse, HttpResponseRedirect
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from partitions_site.web.http import THEMES, HtmxRequest, answer
+
+A_YEAR = 365 * 24 * 3600
+
+
+@never_cache
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+def sign_in(request: HtmxRequest) -> HttpResponse:
+    """A name and a password; then back to the page that was asked for."""
+    onward = _onward(request, request.POST.get("next") or request.GET.get("next", ""))
+    if request.user.is_authenticated:
+        return HttpResponseRedirect(onward)
+    form = AuthenticationForm(request, data=request.POST or None)
+    if form.is_valid():
+        auth.login(request, form.get_user())
+        return HttpResponseRedirect(onward)
+    context = {"form": form, "next": onward}
+    return answer(request, "signin/sign_in.html", (), context, status=422 if form.is_bound else 200)
+
+
+@require_POST
+def sign_out(request: HtmxRequest) -> HttpResponse:
+    auth.logout(request)
+    return HttpResponseRedirect("/")
+
+
+@require_POST
+def change_theme(request: HtmxRequest) -> HttpResponse:
+    """Keep the chosen theme in a cookie; live.js has changed the page already where scripts run."""
+    response = HttpResponseRedirect(_onward(request, request.POST.get("next", "")))
+    chosen = request.POST.get("theme", "")
+    if chosen in THEMES:
+        response.set_cookie("theme", chosen, max_age=A_YEAR, samesite="Lax")
+    else:
+        response.delete_cookie("theme")
+    return response
+
+
+def _onward(request: HtmxRequest, address: str) -> str:
+    """`address` if it is on this site: a link to the sign-in page must not send people elsewhere."""
+    safe = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
+    return address if safe else "/"
