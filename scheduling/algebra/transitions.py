@@ -94,6 +94,12 @@ def next_fold(zone: ZoneInfo, after: datetime, *, years: int = 12) -> Change | N
     return None
 
 
+@lru_cache(maxsize=1024)
+def observes_folds(zone: ZoneInfo) -> bool:
+    """Whether clocks in `zone` went back at some time since 2020, or will by the rules in force."""
+    return next_fold(zone, datetime(2020, 1, 1, tzinfo=UTC), years=17) is not None
+
+
 def offset_at(zone: ZoneInfo, at: datetime) -> timedelta:
     """What clocks in `zone` are ahead of UTC at an instant."""
     return at.astimezone(zone).replace(tzinfo=UTC) - at
