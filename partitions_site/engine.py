@@ -56,7 +56,7 @@ def _relay_once(changed: Callable[[], bool], app: Celery) -> bool:
 @contextmanager
 def _worker(app: Celery, queue: str, threads: int) -> Iterator[None]:
     worker = WorkController(
-        app=app,
+        app=_twin(app),
         pool="threads",
         concurrency=threads,
         queues=[queue],
@@ -70,6 +70,13 @@ def _worker(app: Celery, queue: str, threads: int) -> Iterator[None]:
         yield
     finally:
         worker.stop()
+
+
+def _twin(app: Celery) -> Celery:
+    """The same shared tasks and options again: an app has one choice of queues, and there are two workers."""
+    twin = Celery(app.main, set_as_current=False)
+    twin.conf.update(app.conf)
+    return twin
 
 
 @contextmanager

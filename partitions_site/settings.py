@@ -25,7 +25,7 @@ REDIS_URL = env.text("REDIS_URL", "", "`redis://host:6379/0`: broker and cache; 
 CELERY_BROKER_URL = (
     env.text("CELERY_BROKER_URL", "", "Any Celery broker; empty: the one of `REDIS_URL`")
     or REDIS_URL
-    or "memory://"
+    or "memory://localhost/"
 )
 EMBEDDED = CELERY_BROKER_URL.startswith("memory://")
 DEFINITIONS = env.items(
