@@ -81,9 +81,9 @@ def _twin(app: Celery) -> Celery:
 
 @contextmanager
 def _beat(app: Celery) -> Iterator[None]:
-    service = beat.EmbeddedService(app, thread=True, max_interval=1)
-    service.start()
+    beating = beat.EmbeddedService(app, thread=True, max_interval=1)
+    beating.start()
     try:
         yield
     finally:
-        service.stop()
+        beating.stop()
