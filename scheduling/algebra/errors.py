@@ -1,5 +1,12 @@
 """What can go wrong with keys and definitions; every message is a sentence for the person who can mend it."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
 
 class PartitionError(ValueError):
     """A key or a definition that the algebra refuses."""
@@ -14,13 +21,13 @@ class CannotMap(PartitionError):
 
 
 class InvalidDefinition(PartitionError):
-    """A definition that cannot work; `path` is where in its JSON, empty when it was built in Python."""
+    """A definition that cannot work; `path` says where in it, as in `window.direction` or `mappers[1]`."""
 
     def __init__(self, message: str, *, path: str = "") -> None:
         super().__init__(message)
         self.path = path
 
-    def below(self, step: str) -> "InvalidDefinition":
+    def below(self, step: str) -> InvalidDefinition:
         """The same refusal seen from one level up: `step` is the field, or `[n]`, that led here."""
         joint = "" if not self.path or self.path.startswith("[") else "."
         return type(self)(str(self), path=f"{step}{joint}{self.path}")
@@ -28,3 +35,11 @@ class InvalidDefinition(PartitionError):
 
 class MismatchedDefinition(InvalidDefinition, TypeError):
     """Parts that do not fit together, such as a window of hours over a mapper that yields plain strings."""
+
+
+def within(step: str, build: Callable[..., T], *arguments: Any) -> T:
+    """What `build` makes of the arguments; a refusal says that it came from the field `step`."""
+    try:
+        return build(*arguments)
+    except InvalidDefinition as error:
+        raise error.below(step) from None

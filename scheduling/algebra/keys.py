@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from scheduling.algebra.errors import InvalidDefinition, InvalidKey
 from scheduling.algebra.formats import Spelling, spelling
-from scheduling.algebra.periods import Grain, instants_of, start_at
+from scheduling.algebra.periods import Grain, floor_wall, instants_of, start_at, start_of
 
 MAX_KEY_LENGTH = 250
 DEFAULT_DELIMITER = "|"
@@ -53,6 +53,30 @@ def validate_delimiter(delimiter: object) -> str:
     raise InvalidDefinition(
         f"{delimiter!r} cannot join segments; use printable text without a backslash, such as |"
     )
+
+
+def distinct_keys(value: object, role: str) -> tuple[str, ...]:
+    """A list of keys without repetitions, in the order given; `role` says whose.
+
+    :raises InvalidDefinition: if it is empty, or no list, or holds something that cannot be a key.
+    """
+    if isinstance(value, str | dict) or not isinstance(value, Iterable):
+        raise InvalidDefinition(f"{role} takes a list of keys, not {value!r}")
+    keys = tuple(dict.fromkeys(definable_key(key, role) for key in value))
+    if not keys:
+        raise InvalidDefinition(f"{role} needs at least one key")
+    return keys
+
+
+def definable_key(key: object, role: str) -> str:
+    """`key` itself, if it can be a key in a definition.
+
+    :raises InvalidDefinition: otherwise.
+    """
+    try:
+        return validate_key(key)
+    except InvalidKey as error:
+        raise InvalidDefinition(f"{role} cannot take {key!r}: {error}") from None
 
 
 def join_segments(segments: Iterable[str], delimiter: str = DEFAULT_DELIMITER) -> str:
@@ -108,7 +132,7 @@ class KeyFormat:
     def parse(self, key: str, zone: ZoneInfo) -> datetime:
         """The instant, in UTC, at which the period that `key` names starts.
 
-        Exactly the keys that `format` writes are read. A repeated time without offset is its first occurrence.
+        Exactly the keys that `format` writes are read. A repeated time without an offset is its first.
 
         :raises InvalidKey: for any other spelling, and for a time that clocks in `zone` skip.
         """
@@ -125,11 +149,11 @@ class KeyFormat:
         written = self.format(instant, zone)
         if written != key:
             raise InvalidKey(f"{key!r} is written {written} in {zone.key}")
-        return instant
+        return start_of(self.grain, instant, zone)
 
     def format(self, instant: datetime, zone: ZoneInfo) -> str:
         """The key of the period that holds `instant`."""
-        return self._spelling.write(instant.astimezone(zone))
+        return self.spell(instant.astimezone(zone).replace(tzinfo=None), zone)
 
     def read(self, key: str, zone: ZoneInfo) -> datetime:
         """The wall time in `zone` that `key` names, naive, whether or not clocks ever show it.
@@ -144,8 +168,13 @@ class KeyFormat:
         return wall.replace(tzinfo=timezone(offset)).astimezone(zone).replace(tzinfo=None)
 
     def spell(self, wall: datetime, zone: ZoneInfo) -> str:
-        """The key of a naive wall time in `zone`, where `fold` says which of a repeated one."""
-        return self._spelling.write(wall.replace(tzinfo=zone) if self.has_offset else wall)
+        """The key of a naive wall time in `zone`, where `fold` says which of a repeated one.
+
+        The offset is the one at the start of the period, as clocks showed it just before any change.
+        """
+        if self.has_offset:
+            wall = floor_wall(self.grain, wall).replace(tzinfo=zone)
+        return self._spelling.write(wall)
 
     def _explained(self, refusal: InvalidKey, key: object, zone: ZoneInfo) -> InvalidKey:
         """Name the keys that somebody who left out the offset may have meant."""

@@ -7,7 +7,6 @@ at the first moment that exists.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 from functools import lru_cache, total_ordering
@@ -50,10 +49,12 @@ class Grain(Enum):
 
 
 _ORDER = {grain: order for order, grain in enumerate(Grain)}
-_LENGTHS = {
+LENGTHS = {
     Grain.SECOND: timedelta(seconds=1),
     Grain.MINUTE: timedelta(minutes=1),
     Grain.HOUR: timedelta(hours=1),
+    Grain.DAY: timedelta(days=1),
+    Grain.WEEK: timedelta(days=7),
 }
 _NO_OFFSET = timedelta(0)
 _MONTHS = {Grain.MONTH: 1, Grain.QUARTER: 3, Grain.YEAR: 12}
@@ -125,10 +126,8 @@ def shift_wall(grain: Grain, wall: datetime, periods: int) -> datetime:
 
     :raises OverflowError: beyond the years 1 to 9999.
     """
-    if grain in _LENGTHS:
-        return wall + _LENGTHS[grain] * periods
-    if grain is Grain.DAY or grain is Grain.WEEK:
-        return wall + timedelta(days=periods * (7 if grain is Grain.WEEK else 1))
+    if grain in LENGTHS:
+        return wall + LENGTHS[grain] * periods
     year, month = divmod(wall.year * 12 + wall.month - 1 + _MONTHS[grain] * periods, 12)
     if not 1 <= year <= 9999:
         raise OverflowError(f"{periods} {grain.value}s from {wall:%Y-%m-%d} is beyond the calendar")
@@ -159,6 +158,15 @@ def start_at(grain: Grain, wall: datetime, zone: ZoneInfo) -> datetime | None:
         return found[0]
     resumed = _gap_end(wall, zone)
     return resumed if wall_of(resumed, zone) < shift_wall(grain, wall, 1) else None
+
+
+def exists(grain: Grain, wall: datetime, zone: ZoneInfo) -> bool:
+    """Whether clocks in `zone` ever show some of the period that begins at `wall`."""
+    if zone.key == "UTC":
+        return True
+    before = wall.replace(tzinfo=zone, fold=0).utcoffset() or _NO_OFFSET
+    after = wall.replace(tzinfo=zone, fold=1).utcoffset() or _NO_OFFSET
+    return before >= after or start_at(grain, wall, zone) is not None
 
 
 def starts_at(grain: Grain, wall: datetime, zone: ZoneInfo) -> tuple[datetime, ...]:
@@ -220,36 +228,63 @@ def members(
 
 def members_between(member: Grain, begin: datetime, end: datetime, zone: ZoneInfo) -> tuple[datetime, ...]:
     """The starts of the `member` periods labelled from wall time `begin` up to but not including `end`."""
+    return tuple(instant_of(wall, zone) for wall in walls_between(member, begin, end, zone))
+
+
+def walls_between(member: Grain, begin: datetime, end: datetime, zone: ZoneInfo) -> list[datetime]:
+    """The same starts as wall times, naive; `fold` marks the second occurrence of a repeated one.
+
+    Only where clocks change does a member cost a look at the zone.
+    """
+    if zone.key == "UTC":
+        return _stepped(member, begin, end)
     if not member.is_subday:
-        return tuple(_starts(member, begin, end, zone))
+        starts = [(wall, start_at(member, wall, zone)) for wall in _stepped(member, begin, end)]
+        return [_shown(wall, start, zone) for wall, start in starts if start is not None]
     found: list[datetime] = []
     while begin < end:
         midnight = min(end, floor_wall(Grain.DAY, begin) + timedelta(days=1))
-        found += _subday_starts(member, begin, midnight, zone)
+        found += _subday_walls(member, begin, midnight, zone)
         begin = midnight
-    return tuple(found)
+    return found
 
 
-def _starts(grain: Grain, begin: datetime, end: datetime, zone: ZoneInfo) -> Iterator[datetime]:
-    while begin < end:
-        yield from starts_at(grain, begin, zone)
-        begin = shift_wall(grain, begin, 1)
+def instant_of(wall: datetime, zone: ZoneInfo) -> datetime:
+    """The instant of a wall time that exists; `fold` says which of a repeated one."""
+    return wall.replace(tzinfo=zone).astimezone(UTC)
 
 
-def _subday_starts(grain: Grain, begin: datetime, end: datetime, zone: ZoneInfo) -> list[datetime]:
-    """Within one local day; a day on which clocks do not change needs no look at the zone for each member."""
+def _stepped(grain: Grain, begin: datetime, end: datetime) -> list[datetime]:
+    length = LENGTHS.get(grain)
+    if length is None:
+        found = []
+        while begin < end:
+            found.append(begin)
+            begin = shift_wall(grain, begin, 1)
+        return found
+    return [begin + length * n for n in range(-((begin - end) // length))]
+
+
+def _subday_walls(grain: Grain, begin: datetime, end: datetime, zone: ZoneInfo) -> list[datetime]:
+    """Within one local day; one on which clocks do not change needs no look at the zone for each member."""
     first, last = instants_of(begin, zone), instants_of(end, zone)
     if len(first) == len(last) == 1 and last[0] - first[0] == end - begin:
-        length = _LENGTHS[grain]
-        return [first[0] + length * n for n in range((end - begin) // length)]
-    return sorted(_starts(grain, begin, end, zone))
+        return _stepped(grain, begin, end)
+    instants = [start for wall in _stepped(grain, begin, end) for start in starts_at(grain, wall, zone)]
+    return [instant.astimezone(zone).replace(tzinfo=None) for instant in sorted(instants)]
+
+
+def _shown(wall: datetime, start: datetime, zone: ZoneInfo) -> datetime:
+    """`wall` itself, unless its first moments were skipped."""
+    shown = start.astimezone(zone).replace(tzinfo=None, fold=0)
+    return wall if shown == wall else shown
 
 
 def _next_subday_start(grain: Grain, instant: datetime, zone: ZoneInfo) -> datetime:
     """Step in real time, and look again wherever clocks change on the way."""
     while True:
         wall = wall_of(instant, zone)
-        ahead = instant + (floor_wall(grain, wall) + _LENGTHS[grain] - wall)
+        ahead = instant + (floor_wall(grain, wall) + LENGTHS[grain] - wall)
         if _offset(ahead, zone) == _offset(instant, zone):
             return ahead
         instant = _change_between(instant, ahead, zone)

@@ -1,0 +1,290 @@
+"""Mappers made of mappers: segment by segment, or one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise, product
+
+from scheduling.algebra.errors import (
+    CannotMap,
+    InvalidDefinition,
+    InvalidKey,
+    MismatchedDefinition,
+    PartitionError,
+    within,
+)
+from scheduling.algebra.keys import DEFAULT_DELIMITER, join_segments, split_segments, validate_delimiter
+from scheduling.algebra.mappers import AllowedKeyMapper, IdentityMapper, Mapper, check_mapper
+from scheduling.algebra.policies import WaitForAll, WaitPolicy
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ProductMapper(Mapper):
+    """A composite key, segment by segment; each mapper takes the segment at its place.
+
+    Rollups inside it wait: the required keys are every combination of what the segments need.
+    """
+
+    mappers: tuple[Mapper, ...]
+    delimiter: str = DEFAULT_DELIMITER
+
+    def __init__(
+        self, *mappers: Mapper, delimiter: str = DEFAULT_DELIMITER, max_downstream_keys: int | None = None
+    ) -> None:
+        object.__setattr__(self, "mappers", _parts(mappers, "ProductMapper"))
+        object.__setattr__(self, "delimiter", within("delimiter", validate_delimiter, delimiter))
+        object.__setattr__(self, "max_downstream_keys", max_downstream_keys)
+        Mapper.__post_init__(self)
+        _check_countable(self.mappers)
+
+    @property
+    def is_rollup(self) -> bool:
+        return any(mapper.is_rollup for mapper in self.mappers)
+
+    @property
+    def is_one_to_one(self) -> bool:
+        return all(mapper.is_one_to_one for mapper in self.mappers)
+
+    @property
+    def wait_policy(self) -> WaitPolicy | None:
+        return _joint_policy(self.mappers)
+
+    @property
+    def member_noun(self) -> str:
+        return _joint_noun(self.mappers)
+
+    def to_downstream(self, key: str) -> tuple[str, ...]:
+        segments = split_segments(key, self.delimiter)
+        if len(segments) != len(self.mappers):
+            raise CannotMap(
+                f"{key!r} has {len(segments)} segments joined with {self.delimiter}; "
+                f"this mapper takes {len(self.mappers)}"
+            )
+        made = [mapper.to_downstream(each) for mapper, each in zip(self.mappers, segments, strict=True)]
+        return tuple(join_segments(each, self.delimiter) for each in product(*made))
+
+    def required(self, downstream_key: str, known: Sequence[str] = ()) -> tuple[str, ...] | None:
+        if not self.is_rollup:
+            return None
+        return self._joined(_members(mapper, each) or () for mapper, each in self._split(downstream_key))
+
+    def counts_as(self, key: str) -> str:
+        segments = split_segments(key, self.delimiter)
+        if not self.is_rollup or len(segments) != len(self.mappers):
+            return key
+        counted = [_counted(mapper, each) for mapper, each in zip(self.mappers, segments, strict=True)]
+        return join_segments(counted, self.delimiter)
+
+    def upstream_keys(self, downstream_key: str) -> tuple[str, ...] | None:
+        found = [mapper.upstream_keys(each) for mapper, each in self._split(downstream_key)]
+        return None if any(keys is None for keys in found) else self._joined(keys or () for keys in found)
+
+    def representative(self, downstream_key: str) -> str | None:
+        found = [mapper.representative(each) for mapper, each in self._split(downstream_key)]
+        if any(key is None for key in found):
+            return None
+        return join_segments([key or "" for key in found], self.delimiter)
+
+    def partition_date(self, downstream_key: str) -> datetime | None:
+        """The date of the only segment that has one; none if several have, or for another number of segments."""
+        segments = split_segments(downstream_key, self.delimiter)
+        if len(segments) != len(self.mappers):
+            return None
+        dates = [mapper.partition_date(each) for mapper, each in zip(self.mappers, segments, strict=True)]
+        known = [date for date in dates if date is not None]
+        return known[0] if len(known) == 1 else None
+
+    def warnings(self, now: datetime | None = None) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(words for mapper in self.mappers for words in mapper.warnings(now)))
+
+    def samples(self) -> tuple[str, ...]:
+        return self._joined(mapper.samples() for mapper in self.mappers)
+
+    def _split(self, downstream_key: str) -> Iterator[tuple[Mapper, str]]:
+        segments = split_segments(downstream_key, self.delimiter)
+        if len(segments) != len(self.mappers):
+            raise InvalidKey(
+                f"{downstream_key!r} has {len(segments)} segments joined with {self.delimiter}; "
+                f"this mapper makes {len(self.mappers)}"
+            )
+        return zip(self.mappers, segments, strict=True)
+
+    def _joined(self, parts: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+        return tuple(join_segments(each, self.delimiter) for each in product(*parts))
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ChainMapper(Mapper):
+    """One mapper after another; each reads what the one before it writes.
+
+    Rollups inside it wait for all that the last key needs, traced back to the first.
+    """
+
+    mappers: tuple[Mapper, ...]
+
+    def __init__(self, *mappers: Mapper, max_downstream_keys: int | None = None) -> None:
+        object.__setattr__(self, "mappers", _parts(mappers, "ChainMapper"))
+        object.__setattr__(self, "max_downstream_keys", max_downstream_keys)
+        Mapper.__post_init__(self)
+        _check_countable(self.mappers)
+        _check_after_rollup(self.mappers)
+        _check_links(self.mappers)
+
+    @property
+    def is_rollup(self) -> bool:
+        return any(mapper.is_rollup for mapper in self.mappers)
+
+    @property
+    def is_one_to_one(self) -> bool:
+        return all(mapper.is_one_to_one for mapper in self.mappers)
+
+    @property
+    def wait_policy(self) -> WaitPolicy | None:
+        return _joint_policy(self.mappers)
+
+    @property
+    def member_noun(self) -> str:
+        return _joint_noun(self.mappers)
+
+    def to_downstream(self, key: str) -> tuple[str, ...]:
+        keys: tuple[str, ...] = (key,)
+        for mapper in self.mappers:
+            keys = tuple(dict.fromkeys(made for each in keys for made in mapper.to_downstream(each)))
+        return keys
+
+    def required(self, downstream_key: str, known: Sequence[str] = ()) -> tuple[str, ...] | None:
+        return self._traced(downstream_key, _members) if self.is_rollup else None
+
+    def counts_as(self, key: str) -> str:
+        """Up to the first rollup, keys that map alike count alike."""
+        at = next((n for n, mapper in enumerate(self.mappers) if mapper.is_rollup), None)
+        if at is None:
+            return key
+        counted = key
+        try:
+            for mapper in self.mappers[:at]:
+                (counted,) = mapper.to_downstream(counted)
+            found: str | None = self.mappers[at].counts_as(counted)
+            for mapper in reversed(self.mappers[:at]):
+                found = mapper.representative(found) if found is not None else None
+        except PartitionError:
+            return key
+        return key if found is None else found
+
+    def upstream_keys(self, downstream_key: str) -> tuple[str, ...] | None:
+        return self._traced(downstream_key, lambda mapper, key: mapper.upstream_keys(key))
+
+    def representative(self, downstream_key: str) -> str | None:
+        found: str | None = downstream_key
+        for mapper in reversed(self.mappers):
+            if found is None:
+                return None
+            found = mapper.representative(found)
+        return found
+
+    def partition_date(self, downstream_key: str) -> datetime | None:
+        return self.mappers[-1].partition_date(downstream_key)
+
+    def warnings(self, now: datetime | None = None) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(words for mapper in self.mappers for words in mapper.warnings(now)))
+
+    def samples(self) -> tuple[str, ...]:
+        return self.mappers[-1].samples()
+
+    def _traced(
+        self, downstream_key: str, back: Callable[[Mapper, str], tuple[str, ...] | None]
+    ) -> tuple[str, ...] | None:
+        keys: tuple[str, ...] = (downstream_key,)
+        for mapper in reversed(self.mappers):
+            found = [back(mapper, key) for key in keys]
+            if any(each is None for each in found):
+                return None
+            keys = tuple(dict.fromkeys(key for each in found for key in each or ()))
+        return keys
+
+
+def _parts(mappers: Sequence[object], name: str) -> tuple[Mapper, ...]:
+    if len(mappers) < 2:
+        raise MismatchedDefinition(f"a {name} joins two mappers or more, not {len(mappers)}", path="mappers")
+    return tuple(
+        within(f"mappers[{n}]", check_mapper, mapper, f"part {n + 1} of a {name}")
+        for n, mapper in enumerate(mappers)
+    )
+
+
+def _members(mapper: Mapper, downstream_key: str) -> tuple[str, ...] | None:
+    """What one part needs: a rollup its members, any other one key that stands for all that map alike."""
+    if mapper.is_rollup:
+        return mapper.required(downstream_key)
+    found = mapper.representative(downstream_key)
+    return None if found is None else (found,)
+
+
+def _counted(mapper: Mapper, key: str) -> str:
+    if mapper.is_rollup:
+        return mapper.counts_as(key)
+    try:
+        (made,) = mapper.to_downstream(key)
+        return mapper.representative(made) or key
+    except PartitionError:
+        return key
+
+
+def _check_countable(mappers: tuple[Mapper, ...]) -> None:
+    """Waiting inside a composite needs parts that tell their upstream keys from the downstream key."""
+    if not any(mapper.is_rollup for mapper in mappers):
+        return
+    for n, mapper in enumerate(mappers):
+        if mapper.needs_known or not (mapper.is_rollup or mapper.is_one_to_one):
+            raise InvalidDefinition(
+                f"{type(mapper).__name__} cannot stand beside a rollup: its upstream keys are not known",
+                path=f"mappers[{n}]",
+            )
+    rollups = [mapper for mapper in mappers if mapper.is_rollup]
+    if len(rollups) > 1 and any(mapper.wait_policy != WaitForAll() for mapper in rollups):
+        raise InvalidDefinition(
+            "several rollups together can only wait for all of their keys", path="mappers"
+        )
+
+
+def _check_after_rollup(mappers: tuple[Mapper, ...]) -> None:
+    waiting = False
+    for n, mapper in enumerate(mappers):
+        if waiting and not mapper.is_rollup and not isinstance(mapper, IdentityMapper | AllowedKeyMapper):
+            raise InvalidDefinition(
+                f"{type(mapper).__name__} after a rollup would need just some of its keys, and nothing says "
+                "which; use a RollupMapper there as well",
+                path=f"mappers[{n}]",
+            )
+        waiting = waiting or mapper.is_rollup
+
+
+def _check_links(mappers: tuple[Mapper, ...]) -> None:
+    """Each part can read at least some keys of the part before it, as far as those are known."""
+    for n, (before, after) in enumerate(pairwise(mappers), 1):
+        refusal = None
+        for sample in before.samples():
+            try:
+                after.to_downstream(sample)
+            except CannotMap as error:
+                refusal = error
+            else:
+                refusal = None
+                break
+        if refusal is not None:
+            raise InvalidDefinition(
+                f"{type(after).__name__} cannot read what {type(before).__name__} writes: {refusal}",
+                path=f"mappers[{n}]",
+            )
+
+
+def _joint_policy(mappers: tuple[Mapper, ...]) -> WaitPolicy | None:
+    policies = {mapper.wait_policy for mapper in mappers if mapper.is_rollup}
+    return policies.pop() if policies else None
+
+
+def _joint_noun(mappers: tuple[Mapper, ...]) -> str:
+    nouns = {mapper.member_noun for mapper in mappers if mapper.is_rollup}
+    return nouns.pop() if len(nouns) == 1 else "keys"

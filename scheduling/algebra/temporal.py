@@ -1,0 +1,241 @@
+"""Mappers from a time to the start of the period that holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+from typing import ClassVar
+from zoneinfo import ZoneInfo
+
+from scheduling.algebra.errors import CannotMap, InvalidDefinition, InvalidKey, within
+from scheduling.algebra.keys import KeyFormat
+from scheduling.algebra.mappers import Mapper
+from scheduling.algebra.periods import Grain, WeekStart, exists, floor_wall, week_starting, zone
+from scheduling.algebra.transitions import next_fold
+
+DEFAULT_INPUT = "%Y-%m-%dT%H:%M:%S"
+DEFAULT_OUTPUTS = {
+    Grain.MINUTE: "%Y-%m-%dT%H:%M",
+    Grain.HOUR: "%Y-%m-%dT%H",
+    Grain.DAY: "%Y-%m-%d",
+    Grain.WEEK: "%Y-%m-%d (W%V)",
+    Grain.MONTH: "%Y-%m",
+    Grain.QUARTER: "%Y-Q{quarter}",
+    Grain.YEAR: "%Y",
+}
+# The ISO number of a week that starts on Sunday would be that of the week before.
+_SUNDAY_WEEK = "%Y-%m-%d (W%U)"
+_CACHED_KEYS = 16384
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodKeys:
+    """How keys of periods of one grain are read and written in one zone."""
+
+    grain: Grain
+    zone: ZoneInfo
+    output: KeyFormat
+    week_start: WeekStart = "monday"
+
+    def key_of(self, wall: datetime) -> str:
+        """The key of the period around `wall`.
+
+        :raises CannotMap: if clocks skip the whole period.
+        """
+        begin = floor_wall(self.grain, wall, self.week_start)
+        if not exists(self.grain, begin, self.zone):
+            raise CannotMap(
+                f"{begin.isoformat()} does not exist in {self.zone.key}: clocks skip that {self.grain.value}"
+            )
+        return self.output.spell(begin, self.zone)
+
+    def start_of(self, key: str) -> datetime:
+        """The wall time at which the period named by `key` starts, as its label says.
+
+        :raises InvalidKey: if `key` names no period of this grain.
+        """
+        instant = self.output.parse(key, self.zone)
+        wall = instant.astimezone(self.zone).replace(tzinfo=None)
+        begin = floor_wall(self.grain, wall, self.week_start)
+        if self.output.spell(begin, self.zone) != key:
+            raise InvalidKey(f"{key!r} does not name the start of a {self.grain.value}")
+        return begin
+
+    def date_of(self, key: str) -> datetime:
+        """The instant at which that period starts."""
+        self.start_of(key)
+        return self.output.parse(key, self.zone)
+
+    def samples(self) -> tuple[str, ...]:
+        """A key of each quarter of a year."""
+        return tuple(dict.fromkeys(self.key_of(datetime(2026, month, 10, 9, 37)) for month in (1, 4, 7, 10)))
+
+
+@dataclass(frozen=True, slots=True)
+class TemporalMapper(Mapper):
+    """The start of the period that holds the time of a key.
+
+    A time without an offset is read on the clocks of `timezone`; one with an offset is converted to them.
+    """
+
+    timezone: str = "UTC"
+    input_format: str = DEFAULT_INPUT
+    output_format: str | None = None
+    grain: ClassVar[Grain]
+    input: KeyFormat = field(init=False, repr=False, compare=False)
+    keys: PeriodKeys = field(init=False, repr=False, compare=False)
+    _down: Callable[[str], tuple[str, ...]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        Mapper.__post_init__(self)
+        week_start = within("week_start", week_starting, getattr(self, "week_start", "monday"))
+        found = within("timezone", zone, self.timezone)
+        read = within("input_format", KeyFormat, self.input_format)
+        output = within(
+            "output_format", KeyFormat, self.output_format or default_output(self.grain, week_start)
+        )
+        if not _tells_apart(output.grain, self.grain, week_start):
+            raise InvalidDefinition(
+                f"the output_format {output.text!r} gives several {self.grain.value}s one name",
+                path="output_format",
+            )
+        keys = PeriodKeys(self.grain, found, output, week_start)
+        for name, value in (
+            ("timezone", found.key),
+            ("output_format", None if output.text == default_output(self.grain, week_start) else output.text),
+            ("input", read),
+            ("keys", keys),
+            ("_down", _mapping(read, keys)),
+        ):
+            object.__setattr__(self, name, value)
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return self.keys.zone
+
+    @property
+    def output(self) -> KeyFormat:
+        return self.keys.output
+
+    @property
+    def is_one_to_one(self) -> bool:
+        return True
+
+    def to_downstream(self, key: str) -> tuple[str, ...]:
+        return self._down(key)
+
+    def upstream_keys(self, downstream_key: str) -> tuple[str, ...] | None:
+        """Just one, where upstream keys are no finer than the periods they map to."""
+        if self.input.has_offset or self.input.grain is not self.grain:
+            return None
+        return (self.representative(downstream_key),)
+
+    def representative(self, downstream_key: str) -> str:
+        return self.input.spell(self.keys.start_of(downstream_key), self.zone)
+
+    def partition_date(self, downstream_key: str) -> datetime:
+        return self.keys.date_of(downstream_key)
+
+    def samples(self) -> tuple[str, ...]:
+        return self.keys.samples()
+
+    def warnings(self, now: datetime | None = None) -> tuple[str, ...]:
+        return repeated_names(self.input, self.zone, now) or (
+            repeated_names(self.output, self.zone, now) if self.grain.is_subday else ()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StartOfMinuteMapper(TemporalMapper):
+    """`2026-03-10T09:37:51` becomes `2026-03-10T09:37`."""
+
+    grain: ClassVar[Grain] = Grain.MINUTE
+
+
+@dataclass(frozen=True, slots=True)
+class StartOfHourMapper(TemporalMapper):
+    """`2026-03-10T09:37:51` becomes `2026-03-10T09`."""
+
+    grain: ClassVar[Grain] = Grain.HOUR
+
+
+@dataclass(frozen=True, slots=True)
+class StartOfDayMapper(TemporalMapper):
+    """`2026-03-10T09:37:51` becomes `2026-03-10`."""
+
+    grain: ClassVar[Grain] = Grain.DAY
+
+
+@dataclass(frozen=True, slots=True)
+class StartOfWeekMapper(TemporalMapper):
+    """`2026-03-10T09:37:51` becomes `2026-03-09 (W11)`; with `week_start="sunday"`, `2026-03-08 (W10)`."""
+
+    week_start: WeekStart = "monday"
+    grain: ClassVar[Grain] = Grain.WEEK
+
+
+@dataclass(frozen=True, slots=True)
+class StartOfMonthMapper(TemporalMapper):
+    """`2026-03-10T09:37:51` becomes `2026-03`."""
+
+    grain: ClassVar[Grain] = Grain.MONTH
+
+
+@dataclass(frozen=True, slots=True)
+class StartOfQuarterMapper(TemporalMapper):
+    """`2026-03-10T09:37:51` becomes `2026-Q1`."""
+
+    grain: ClassVar[Grain] = Grain.QUARTER
+
+
+@dataclass(frozen=True, slots=True)
+class StartOfYearMapper(TemporalMapper):
+    """`2026-03-10T09:37:51` becomes `2026`."""
+
+    grain: ClassVar[Grain] = Grain.YEAR
+
+
+def default_output(grain: Grain, week_start: WeekStart = "monday") -> str:
+    """The format of a period's key where none is given."""
+    return _SUNDAY_WEEK if grain is Grain.WEEK and week_start == "sunday" else DEFAULT_OUTPUTS[grain]
+
+
+def repeated_names(form: KeyFormat, zone: ZoneInfo, now: datetime | None) -> tuple[str, ...]:
+    """A warning, if times that clocks in `zone` show twice get one name in this format."""
+    if not form.grain.is_subday or form.has_offset or zone.key == "UTC":
+        return ()
+    if now is None:
+        return (f"the format {form.text!r} has no %z: in {zone.key} a repeated hour of autumn has one name",)
+    fold = next_fold(zone, now)
+    if fold is None:
+        return ()
+    first, last = fold.walls
+    return (
+        f"the format {form.text!r} has no %z: in {zone.key} the times from {first:%Y-%m-%d %H:%M} "
+        f"to {last:%H:%M} come twice and both get one name",
+    )
+
+
+def _tells_apart(output: Grain, period: Grain, week_start: WeekStart) -> bool:
+    """Whether a format of grain `output` names each `period` by its own start."""
+    if output is Grain.WEEK:
+        return period is Grain.WEEK and week_start == "monday"
+    return output is period or period.holds(output)
+
+
+@lru_cache(maxsize=1024)
+def _mapping(read: KeyFormat, keys: PeriodKeys) -> Callable[[str], tuple[str, ...]]:
+    """Equal mappers share one memory of the keys they have mapped."""
+
+    @lru_cache(maxsize=_CACHED_KEYS)
+    def down(key: str) -> tuple[str, ...]:
+        try:
+            return (keys.key_of(read.read(key, keys.zone)),)
+        except InvalidKey as error:
+            raise CannotMap(str(error)) from None
+        except OverflowError:
+            raise CannotMap(f"{key!r} is beyond the calendar") from None
+
+    return down
