@@ -81,7 +81,8 @@ def _twin(app: Celery) -> Celery:
 
 @contextmanager
 def _beat(app: Celery) -> Iterator[None]:
-    beating = beat.EmbeddedService(app, thread=True, max_interval=1)
+    # Without a word it would keep a file of when it last sent what, wherever it was started.
+    beating = beat.EmbeddedService(app, thread=True, max_interval=1, scheduler_cls=beat.Scheduler)
     beating.start()
     try:
         yield

@@ -1,15 +1,21 @@
+import threading
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from partitions_site import lifeline
+from partitions_site import lifeline, reloading
 from partitions_site.celery import app
 
 
 class Command(BaseCommand):
-    help = "Ask timetables what is due and sweep for work that no message announced. Two of them do no harm."
+    help = (
+        "Send the reminders by which timetables tick and lost messages are made up for, and load definitions "
+        "that change. Two of them do no harm."
+    )
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:
         lifeline.hold()
+        reloading.follow_in_background(settings.DEFINITIONS, threading.Event())
         app.Beat(max_interval=1, quiet=True).run()

@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from partitions_site import engine, lifeline
+from partitions_site import engine, lifeline, reloading
 from partitions_site.celery import app
 
 
@@ -20,4 +20,5 @@ class Command(BaseCommand):
         stop = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stop.set())
+        reloading.follow_in_background(settings.DEFINITIONS, stop)
         engine.run(app, workers=settings.WORKERS, stop=stop)

@@ -45,7 +45,10 @@ class Command(BaseCommand):
         self.stdout.write(f"Database: {connection.settings_dict['NAME']} ({connection.display_name})")
 
     def _load_definitions(self) -> None:
-        definitions.sync(settings.DEFINITIONS, at=timezone.now())
+        report = definitions.sync(settings.DEFINITIONS, at=timezone.now())
+        self.stdout.write(f"Definitions: {report.files} files, {report.assets} assets, {report.dags} Dags")
+        for trouble in report.troubles:
+            self.stderr.write(self.style.ERROR(trouble))
 
     def _announce(self, host: str, port: int, login: Login) -> None:
         while not _answers(host, port):

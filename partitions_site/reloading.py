@@ -1,0 +1,42 @@
+"""Loads definitions when a process of the engine starts, and again whenever their files change."""
+
+import logging
+import threading
+from collections.abc import Sequence
+
+from django.db import DatabaseError, connection
+from django.utils import timezone
+
+from scheduling import definitions
+from scheduling.watch import Watch
+
+logger = logging.getLogger(__name__)
+
+SECONDS_BETWEEN_LOOKS = 2.0
+
+
+def follow_in_background(sources: Sequence[str], stop: threading.Event) -> threading.Thread:
+    """Follow `sources` in a thread until `stop` is set."""
+    thread = threading.Thread(target=_follow, args=(sources, stop), name="definitions", daemon=True)
+    thread.start()
+    return thread
+
+
+def _follow(sources: Sequence[str], stop: threading.Event) -> None:
+    watch = Watch(sources)
+    while not stop.is_set():
+        if watch.has_changed():
+            _load(sources)
+        stop.wait(SECONDS_BETWEEN_LOOKS)
+
+
+def _load(sources: Sequence[str]) -> None:
+    try:
+        report = definitions.sync(sources, at=timezone.now())
+    except DatabaseError:
+        logger.exception("The definitions could not be written")
+    else:
+        for trouble in report.troubles:
+            logger.error("%s", trouble)
+    finally:
+        connection.close()
