@@ -1,6 +1,6 @@
 """Reads settings from environment variables and remembers what each is for."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -56,6 +56,15 @@ class Environment:
             return convert(written)
         except ValueError as error:
             raise ImproperlyConfigured(f"{knob.name} must be {form}, not {written!r}") from error
+
+
+def markdown_table(knobs: Sequence[Knob]) -> str:
+    """The settings as documentation shows them, in the order in which they are read."""
+    rows = [
+        f"| `{knob.name}` | {f'`{knob.default}`' if knob.default else ''} | {knob.purpose} |"
+        for knob in knobs
+    ]
+    return "\n".join(["| variable | default | what it does |", "|---|---|---|", *rows])
 
 
 def _count(text: str) -> int:
