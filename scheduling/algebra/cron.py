@@ -6,17 +6,15 @@ clocks it runs a fixed time twice, adds an instant after a gap, and steps over h
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from calendar import monthrange
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import lru_cache
-from typing import Literal
 
 from croniter import CroniterError, croniter
 
 from scheduling.algebra.errors import InvalidDefinition
+from scheduling.algebra.walls import Month, month_of
 
 PRESETS = {
     "@hourly": "0 * * * *",
@@ -31,7 +29,7 @@ PRESETS = {
 
 _MINUTE, _HOUR, _DAY, _MONTH, _WEEKDAY, _SECOND = range(6)
 # Long enough to hold 29 February on each weekday.
-_SAMPLE = datetime(2000, 1, 1), datetime(2040, 1, 1)
+_SAMPLE = range(2000, 2040)
 
 Values = tuple[int | str, ...]
 """The values of a field as croniter expands it; `("*",)` is all, `"l"` the last."""
@@ -57,55 +55,30 @@ class DayRule:
 
 @dataclass(frozen=True, slots=True)
 class Cron:
-    """A cron expression read.
+    """A cron expression read: a pattern of wall times.
 
     `wild` says that it runs by the interval: its minute or hour field starts with `*` or covers all there is.
     Such a cron ticks whenever clocks show a time it names; any other means "once at that time of the day".
     """
 
     text: str
-    rule: DayRule
-    seconds: tuple[int, ...]
-    wild: bool
-    _offsets: tuple[timedelta, ...] = field(init=False, repr=False, compare=False, default=())
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_offsets", tuple(timedelta(seconds=second) for second in self.seconds))
+    rule: DayRule = field(compare=False)
+    times: tuple[timedelta, ...] = field(compare=False, repr=False)
+    wild: bool = field(compare=False)
+    _months: dict[tuple[int, int], Month] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @property
     def is_subday(self) -> bool:
         """Whether a day can have several ticks."""
-        return len(self.seconds) > 1
+        return len(self.times) > 1
 
-    def days(self, start: datetime, end: datetime) -> Iterator[tuple[datetime, Sequence[timedelta]]]:
-        """The wall times in [start, end) by day: its midnight, and what to add to it."""
-        for year, month in _months(start, end):
-            for day in self.rule.of_month(year, month):
-                midnight = datetime(year, month, day)
-                times = self._within(midnight, start, end)
-                if times:
-                    yield midnight, times
-
-    def days_back(self, start: datetime, end: datetime) -> Iterator[tuple[datetime, Sequence[timedelta]]]:
-        """The same, latest first."""
-        for year, month in _months(start, end, -1):
-            for day in reversed(self.rule.of_month(year, month)):
-                midnight = datetime(year, month, day)
-                times = self._within(midnight, start, end)
-                if times:
-                    yield midnight, times[::-1]
-
-    def walls(self, start: datetime, end: datetime) -> Iterator[datetime]:
-        """The wall times (naive) in [start, end)."""
-        for midnight, times in self.days(start, end):
-            for time in times:
-                yield midnight + time
-
-    def _within(self, midnight: datetime, start: datetime, end: datetime) -> Sequence[timedelta]:
-        """The times of one day that lie in [start, end)."""
-        first = 0 if start <= midnight else bisect_left(self._offsets, start - midnight)
-        last = bisect_left(self._offsets, end - midnight)
-        return self._offsets[first:last]
+    def month(self, year: int, month: int) -> Month:
+        found = self._months.get((year, month))
+        if found is None:
+            days = self.rule.of_month(year, month)
+            found = month_of((datetime(year, month, day), self.times) for day in days)
+            self._months[year, month] = found
+        return found
 
 
 def parse(text: object) -> Cron:
@@ -133,10 +106,10 @@ def _parse(text: str) -> Cron:
         nth=tuple((day, tuple(sorted(which, key=str))) for day, which in read.nth_weekday_of_month.items()),
         nearest=tuple(sorted(read.nearest_weekday)),
     )
-    if not any(rule.of_month(*month) for month in _months(*_SAMPLE)):
+    if not any(rule.of_month(year, month) for year in _SAMPLE for month in range(1, 13)):
         raise InvalidDefinition(f"{text!r} never ticks: no month has such a day")
     wild = any(fields[at].startswith("*") or read.expanded[at] == ["*"] for at in (_MINUTE, _HOUR))
-    return Cron(text, rule, _seconds_of_day(read.expanded), wild)
+    return Cron(text, rule, _times_of_day(read.expanded), wild)
 
 
 def _check_fields(text: str, fields: list[str]) -> None:
@@ -155,11 +128,14 @@ def _reason(error: Exception) -> str:
     return said.removeprefix("is not acceptable").strip(" .,") or "a field is out of its range"
 
 
-def _seconds_of_day(expanded: list[list[int | str]]) -> tuple[int, ...]:
+def _times_of_day(expanded: list[list[int | str]]) -> tuple[timedelta, ...]:
     hours, minutes = _numbers(expanded[_HOUR], 24), _numbers(expanded[_MINUTE], 60)
     seconds = _numbers(expanded[_SECOND], 60) if len(expanded) > _SECOND else (0,)
     return tuple(
-        hour * 3600 + minute * 60 + second for hour in hours for minute in minutes for second in seconds
+        timedelta(hours=hour, minutes=minute, seconds=second)
+        for hour in hours
+        for minute in minutes
+        for second in seconds
     )
 
 
@@ -167,13 +143,6 @@ def _numbers(values: list[int | str], count: int) -> tuple[int, ...]:
     if values == ["*"]:
         return tuple(range(count))
     return tuple(sorted(value for value in values if isinstance(value, int)))
-
-
-def _months(start: datetime, end: datetime, step: Literal[1, -1] = 1) -> Iterator[tuple[int, int]]:
-    """The months that [start, end) touches, forward or back."""
-    numbers = range(start.year * 12 + start.month - 1, end.year * 12 + end.month)
-    for number in numbers[::step]:
-        yield number // 12, number % 12 + 1
 
 
 @lru_cache(maxsize=16_384)

@@ -14,7 +14,7 @@ from scheduling.algebra.cron import Cron, parse
 from scheduling.algebra.cron_words import cron_words
 from scheduling.algebra.errors import InvalidDefinition
 from scheduling.algebra.keys import KeyFormat, validate_key
-from scheduling.algebra.occurrences import FOLDS, GAPS, Fold, Gap, Occurrences
+from scheduling.algebra.occurrences import FOLDS, GAPS, Fold, Gap, Occurrences, occurrences_of
 from scheduling.algebra.periods import Grain
 from scheduling.algebra.transitions import LATEST, next_fold, observes_folds
 
@@ -105,7 +105,7 @@ class CronTriggerTimetable(Timetable):
 
     @property
     def occurrences(self) -> Occurrences:
-        return Occurrences(self._cron(), self.zone, self.gap, self.fold)
+        return occurrences_of(self._cron(), self.zone, self.gap, self.fold)
 
     def _cron(self) -> Cron:
         try:

@@ -1,15 +1,17 @@
-"""When the wall times of a cron come about in a zone: once, twice or not at all where its clocks change."""
+"""When the wall times of a pattern come about in a zone: once, twice, or not at all where clocks change."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 from zoneinfo import ZoneInfo
 
+from scheduling.algebra import walls
 from scheduling.algebra.cron import Cron
-from scheduling.algebra.transitions import Change, Stretch, stretches, stretches_back
+from scheduling.algebra.transitions import LATEST, Change, Stretch, stretches, stretches_back
+from scheduling.algebra.walls import Pattern
 
 Gap = Literal["shift", "skip"]
 Fold = Literal["first", "last", "both"]
@@ -24,27 +26,27 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Occurrences:
-    """The instants (UTC) of a cron in a zone, strictly increasing.
+    """The instants (UTC) of a pattern in a zone, strictly increasing.
 
-    A fixed time (`30 2 * * *`) that clocks skip happens at the first instant after the gap (`gap="shift"`) or
-    not at all, and one that they repeat happens at the `first`, the `last` or `both` of its instants. A cron
-    by the interval (`*/15 * * * *`) happens whenever clocks show its times. A day that a zone left out
-    altogether (Pacific/Apia, 2011-12-30) has none.
+    A time that clocks skip happens at the first instant after the gap (`shift`), or not at all (`skip`); with
+    `resume` it is the start of a period of which some is left. With `shift`, a day that a zone left out
+    altogether (Pacific/Apia, 2011-12-30) has none. A time that clocks repeat happens at the `first`, the
+    `last` or `both` of its instants.
     """
 
-    cron: Cron
+    pattern: Pattern
     zone: ZoneInfo
-    gap: Gap = "shift"
+    gap: Gap | Literal["resume"] = "shift"
     fold: Fold = "first"
+    _years: dict[int, int] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def between(self, start: datetime, end: datetime) -> Iterator[datetime]:
         """The instants in [start, end), oldest first; generated as they are asked for."""
         for stretch in stretches(self.zone, start, end):
             first, last = self._walls(stretch)
-            shifted = self._shifted(stretch)
-            if shifted is not None:
-                yield shifted
-            for midnight, times in self.cron.days(first, last):
+            if self._shifts(stretch):
+                yield stretch.start
+            for midnight, times in walls.by_day(self.pattern, first, last):
                 base = midnight.replace(tzinfo=UTC) - stretch.offset
                 for time in times:
                     yield base + time
@@ -53,13 +55,12 @@ class Occurrences:
         """The instants in [start, end), newest first."""
         for stretch in stretches_back(self.zone, start, end):
             first, last = self._walls(stretch)
-            for midnight, times in self.cron.days_back(first, last):
+            for midnight, times in walls.by_day(self.pattern, first, last, -1):
                 base = midnight.replace(tzinfo=UTC) - stretch.offset
                 for time in times:
                     yield base + time
-            shifted = self._shifted(stretch)
-            if shifted is not None:
-                yield shifted
+            if self._shifts(stretch):
+                yield stretch.start
 
     def after(self, instant: datetime) -> datetime | None:
         """The first instant after that one; none if the next 45 years have none."""
@@ -72,31 +73,85 @@ class Occurrences:
     def contains(self, instant: datetime) -> bool:
         return next(self.between(instant, instant + _INSTANT), None) is not None
 
+    def count(self, start: datetime, end: datetime) -> int:
+        """How many instants lie in [start, end); costs a look at each year once, whatever their number."""
+        if start >= end:
+            return 0
+        total, at = 0, start
+        while at.year < end.year:
+            turn = datetime(at.year + 1, 1, 1, tzinfo=UTC)
+            total += self._in_year(at.year) if at == _turn(at.year) else self._count(at, turn)
+            at = turn
+        return total + self._count(at, end)
+
+    def nth(self, start: datetime, number: int) -> datetime | None:
+        """The instant from `start` on that `number` others precede; none beyond the calendar."""
+        at = start
+        while at < LATEST:
+            turn = _turn(at.year + 1)
+            here = self._in_year(at.year) if at == _turn(at.year) else self._count(at, turn)
+            if number < here:
+                return self._nth(at, turn, number)
+            number -= here
+            at = turn
+        return None
+
+    def _in_year(self, year: int) -> int:
+        if year not in self._years:
+            self._years[year] = self._count(_turn(year), _turn(year + 1))
+        return self._years[year]
+
+    def _count(self, start: datetime, end: datetime) -> int:
+        total = 0
+        for stretch in stretches(self.zone, start, end):
+            total += walls.count(self.pattern, *self._walls(stretch)) + self._shifts(stretch)
+        return total
+
+    def _nth(self, start: datetime, end: datetime, number: int) -> datetime | None:
+        for stretch in stretches(self.zone, start, end):
+            if self._shifts(stretch):
+                if number == 0:
+                    return stretch.start
+                number -= 1
+            first, last = self._walls(stretch)
+            here = walls.count(self.pattern, first, last)
+            if number < here:
+                wall = walls.nth(self.pattern, first, last, number)
+                return None if wall is None else wall.replace(tzinfo=UTC) - stretch.offset
+            number -= here
+        return None
+
     def _walls(self, stretch: Stretch) -> tuple[datetime, datetime]:
-        """The wall times of a stretch that count: fixed times count in one pass of a repetition only."""
+        """The wall times of a stretch that count: a repeated one counts in the pass that `fold` names."""
         first = stretch.start.replace(tzinfo=None) + stretch.offset
         last = stretch.end.replace(tzinfo=None) + stretch.offset
-        if self.cron.wild or self.fold == "both":
-            return first, last
         if self.fold == "first" and stretch.entered and stretch.entered.repeats:
             first = max(first, stretch.entered.walls[1])
         if self.fold == "last" and stretch.left and stretch.left.repeats:
             last = min(last, stretch.left.walls[0])
         return first, last
 
-    def _shifted(self, stretch: Stretch) -> datetime | None:
-        """The start of the stretch, if fixed times were skipped there and none is due just then."""
+    def _shifts(self, stretch: Stretch) -> bool:
+        """Whether times that were skipped happen at the start of the stretch, and none is due just then."""
         change = stretch.entered
-        if self.cron.wild or self.gap == "skip" or change is None or change.repeats:
-            return None
-        if change.at != stretch.start or not self._skips(change):
-            return None
+        if self.gap == "skip" or change is None or change.repeats or change.at != stretch.start:
+            return False
         resumed = change.walls[1]
-        return None if any(self.cron.walls(resumed, resumed + _INSTANT)) else change.at
+        return self._skips(change) and not any(walls.walls(self.pattern, resumed, resumed + _INSTANT))
 
     def _skips(self, change: Change) -> bool:
         start, end = change.walls
-        return any(not _left_out(wall, start, end) for wall in self.cron.walls(start, end))
+        skipped = walls.walls(self.pattern, start, end)
+        return any(self.gap == "resume" or not _left_out(wall, start, end) for wall in skipped)
+
+
+def occurrences_of(cron: Cron, zone: ZoneInfo, gap: Gap = "shift", fold: Fold = "first") -> Occurrences:
+    """When a cron ticks. One by the interval (`*/15 * * * *`) ticks whenever clocks show its times."""
+    return Occurrences(cron, zone, "skip", "both") if cron.wild else Occurrences(cron, zone, gap, fold)
+
+
+def _turn(year: int) -> datetime:
+    return datetime(year, 1, 1, tzinfo=UTC)
 
 
 def _left_out(wall: datetime, start: datetime, end: datetime) -> bool:

@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 
 from scheduling.algebra.cron import parse
 from scheduling.algebra.errors import InvalidDefinition
+from scheduling.algebra.walls import by_day, walls
 
 FAR = datetime(2060, 1, 1)
 
 
 def first(text, after, count):
     """The first wall times after a moment, as text."""
-    walls = parse(text).walls(datetime.fromisoformat(after) + timedelta(microseconds=1), FAR)
-    return [f"{wall:%Y-%m-%dT%H:%M}" for wall in islice(walls, count)]
+    found = walls(parse(text), datetime.fromisoformat(after) + timedelta(microseconds=1), FAR)
+    return [f"{wall:%Y-%m-%dT%H:%M}" for wall in islice(found, count)]
 
 
 class TestParse:
@@ -130,18 +131,18 @@ class TestWalls:
         assert first("0 0 15W * *", "2024-06-01", 2) == ["2024-06-14T00:00", "2024-07-15T00:00"]
 
     def test_seconds_come_last(self):
-        walls = list(parse("0 0 * * * */20").walls(datetime(2024, 1, 1), datetime(2024, 1, 2)))
-        assert [wall.second for wall in walls] == [0, 20, 40]
+        found = list(walls(parse("0 0 * * * */20"), datetime(2024, 1, 1), datetime(2024, 1, 2)))
+        assert [wall.second for wall in found] == [0, 20, 40]
 
     def test_includes_the_start_and_not_the_end(self):
-        day = parse("0 * * * *").walls(datetime(2024, 1, 1), datetime(2024, 1, 1, 3))
+        day = walls(parse("0 * * * *"), datetime(2024, 1, 1), datetime(2024, 1, 1, 3))
         assert [wall.hour for wall in day] == [0, 1, 2]
 
     def test_backwards_is_the_reverse(self):
         span = datetime(2023, 11, 5, 1, 30), datetime(2024, 3, 5, 7, 15)
         cron = parse("*/45 */7 * * 1,3")
-        back = [midnight + time for midnight, times in cron.days_back(*span) for time in times]
-        assert back == list(cron.walls(*span))[::-1]
+        back = [midnight + time for midnight, times in by_day(cron, *span, -1) for time in times]
+        assert back == list(walls(cron, *span))[::-1]
 
     FIELDS = st.tuples(
         st.sampled_from(["*", "0", "59", "*/7", "10-50/15", "1,2,58", "0-59"]),
@@ -160,5 +161,5 @@ class TestWalls:
             wanted = [oracle.get_next() for _ in range(4)]
         except CroniterBadDateError:
             return
-        walls = parse(text).walls(after + timedelta(microseconds=1), after + timedelta(days=366 * 90))
-        assert list(islice(walls, 4)) == wanted
+        found = walls(parse(text), after + timedelta(microseconds=1), after + timedelta(days=366 * 90))
+        assert list(islice(found, 4)) == wanted

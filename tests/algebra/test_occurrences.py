@@ -2,14 +2,16 @@
 
 from datetime import UTC, datetime, timedelta
 from itertools import islice, pairwise
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scheduling.algebra.cron import parse
-from scheduling.algebra.occurrences import Occurrences
+from scheduling.algebra.occurrences import occurrences_of
+from scheduling.algebra.transitions import changes
+from scheduling.algebra.walls import walls
 
 MINUTE = timedelta(minutes=1)
 
@@ -20,7 +22,7 @@ def utc(text):
 
 def ticks(cron, zone, after, count, **policy):
     """The first instants after `after`, as UTC text."""
-    occurrences = Occurrences(parse(cron), ZoneInfo(zone), **policy)
+    occurrences = occurrences_of(parse(cron), ZoneInfo(zone), **policy)
     found = occurrences.between(utc(after) + timedelta(microseconds=1), utc(after) + timedelta(days=4000))
     return [f"{at:%Y-%m-%dT%H:%M}" for at in islice(found, count)]
 
@@ -90,7 +92,7 @@ class TestPreviousTick:
         ],
     )
     def test_tc10_new_york(self, cron, before, previous):
-        assert Occurrences(parse(cron), ZoneInfo("America/New_York")).before(utc(before)) == utc(previous)
+        assert occurrences_of(parse(cron), ZoneInfo("America/New_York")).before(utc(before)) == utc(previous)
 
 
 class TestFixedTimes:
@@ -134,7 +136,7 @@ class TestFixedTimes:
     @pytest.mark.parametrize("fold", ["first", "last"])
     def test_a_fold_is_seen_from_inside_either_pass(self, fold):
         """Asking from between the two passes must not invent or lose the tick."""
-        occurrences = Occurrences(parse("30 1 * * *"), ZoneInfo("America/New_York"), fold=fold)
+        occurrences = occurrences_of(parse("30 1 * * *"), ZoneInfo("America/New_York"), fold=fold)
         wanted = {"first": "2026-11-01T05:30", "last": "2026-11-01T06:30"}[fold]
         start = utc("2026-11-01T04:00")
         pieces = [start + n * timedelta(minutes=10) for n in range(25)]
@@ -194,7 +196,7 @@ class TestIntervals:
         assert [at[-5:] for at in ticks(cron, zone, after, len(found))] == found
 
     def test_tc12_every_minute_of_a_25_hour_day(self):
-        every_minute = Occurrences(parse("* * * * *"), ZoneInfo("Europe/London"))
+        every_minute = occurrences_of(parse("* * * * *"), ZoneInfo("Europe/London"))
         day = list(every_minute.between(utc("2025-10-25T23:00"), utc("2025-10-27T00:00")))
         assert len(day) == len(set(day)) == 1500
 
@@ -263,7 +265,7 @@ class TestProperties:
     @given(CRONS, st.sampled_from(ZONES), MOMENTS, LENGTHS, LENGTHS, POLICIES)
     @settings(max_examples=300, deadline=None)
     def test_a_span_is_the_sum_of_its_parts(self, cron, zone, a, ab, bc, policy):
-        occurrences = Occurrences(parse(cron), ZoneInfo(zone), **policy)
+        occurrences = occurrences_of(parse(cron), ZoneInfo(zone), **policy)
         b, c = a + ab, a + ab + bc
         whole = list(occurrences.between(a, c))
         assert whole == list(occurrences.between(a, b)) + list(occurrences.between(b, c))
@@ -272,7 +274,7 @@ class TestProperties:
     @given(CRONS, st.sampled_from(ZONES), MOMENTS, LENGTHS, POLICIES)
     @settings(max_examples=200, deadline=None)
     def test_backwards_is_the_reverse(self, cron, zone, start, length, policy):
-        occurrences = Occurrences(parse(cron), ZoneInfo(zone), **policy)
+        occurrences = occurrences_of(parse(cron), ZoneInfo(zone), **policy)
         forward = list(occurrences.between(start, start + length))
         assert list(occurrences.between_back(start, start + length)) == forward[::-1]
 
@@ -281,14 +283,14 @@ class TestProperties:
     @example("30 1 * * *", "America/New_York", utc("2026-11-01T04:00"), 600 * MINUTE, {"fold": "last"})
     @settings(max_examples=300, deadline=None)
     def test_are_what_a_walk_over_every_minute_finds(self, cron, zone, start, length, policy):
-        occurrences = Occurrences(parse(cron), ZoneInfo(zone), **policy)
+        occurrences = occurrences_of(parse(cron), ZoneInfo(zone), **policy)
         found = list(occurrences.between(start, start + length))
         assert found == walked(parse(cron), ZoneInfo(zone), start, start + length, **policy)
 
     @given(CRONS, st.sampled_from(ZONES), MOMENTS, POLICIES)
     @settings(max_examples=100, deadline=None)
     def test_after_and_before_are_neighbours(self, cron, zone, moment, policy):
-        occurrences = Occurrences(parse(cron), ZoneInfo(zone), **policy)
+        occurrences = occurrences_of(parse(cron), ZoneInfo(zone), **policy)
         following = occurrences.after(moment)
         assert following is not None
         assert following > moment
@@ -299,14 +301,14 @@ class TestProperties:
 
 
 def walked(cron, zone, start, end, *, gap="shift", fold="first"):
-    """The ticks a person finds who looks at the clock every minute, from two days before to two days after."""
+    """The ticks a person finds who looks at the clock every minute, with two days on either side."""
     day = timedelta(days=1)
     shown = []
     at = start - 2 * day
     while at < end + 2 * day:
         shown.append((at, at.astimezone(zone).replace(tzinfo=None, fold=0)))
         at += MINUTE
-    wanted = set(cron.walls(shown[0][1] - 2 * day, shown[-1][1] + 2 * day))
+    wanted = set(walls(cron, shown[0][1] - 2 * day, shown[-1][1] + 2 * day))
     due = set()
     by_wall: dict[datetime, list[datetime]] = {}
     for at, wall in shown:
@@ -333,14 +335,31 @@ class TestEveryZone:
     @pytest.mark.parametrize("cron", ["30 * * * *", "*/20 1 * * *", "30 2 * * *", "0 0 * * *"])
     @pytest.mark.parametrize("year", [1996, 2011, 2026])
     def test_ticks_of_a_year(self, cron, year):
-        from zoneinfo import available_timezones
-
-        from scheduling.algebra.transitions import changes
-
         for name in sorted(available_timezones()):
             zone = ZoneInfo(name)
-            occurrences = Occurrences(parse(cron), zone)
+            occurrences = occurrences_of(parse(cron), zone)
             for change in changes(zone, year):
                 start, end = change.at - timedelta(hours=30), change.at + timedelta(hours=30)
                 found = list(occurrences.between(start, end))
                 assert found == walked(parse(cron), zone, start, end), f"{name} {change.at}"
+
+
+class TestCountAndNth:
+    @given(CRONS, st.sampled_from(ZONES), MOMENTS, LENGTHS, POLICIES, st.integers(0, 3000))
+    @settings(max_examples=200, deadline=None)
+    def test_agree_with_the_list(self, cron, zone, start, length, policy, number):
+        occurrences = occurrences_of(parse(cron), ZoneInfo(zone), **policy)
+        listed = list(occurrences.between(start, start + length))
+        assert occurrences.count(start, start + length) == len(listed)
+        if number < len(listed):
+            assert occurrences.nth(start, number) == listed[number]
+
+    @given(st.sampled_from(ZONES), st.integers(0, 10_000_000))
+    @settings(deadline=None)
+    def test_are_inverse_over_decades(self, zone, number):
+        every_minute = occurrences_of(parse("* * * * *"), ZoneInfo(zone))
+        start = utc("2009-06-30T11:17")
+        at = every_minute.nth(start, number)
+        assert at is not None
+        assert every_minute.count(start, at) == number
+        assert every_minute.contains(at)
