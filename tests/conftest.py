@@ -47,7 +47,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reasons = (
         report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", ())
     )
-    for reason, count in Counter(reasons).items():
+    for reason, count in Counter(reason for reason in reasons if reason.startswith("needs")).items():
         terminalreporter.write_line(f"NOT RUN HERE: {count} tests. {reason}", yellow=True)
 
 
