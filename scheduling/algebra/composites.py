@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise, product
+from typing import Any, Self
 
 from scheduling.algebra.errors import (
     CannotMap,
@@ -38,6 +39,11 @@ class ProductMapper(Mapper):
         object.__setattr__(self, "max_downstream_keys", max_downstream_keys)
         Mapper.__post_init__(self)
         _check_countable(self.mappers)
+
+    @classmethod
+    def from_fields(cls, mappers: Sequence[Mapper] = (), **others: Any) -> Self:
+        """The same with its parts as one list, as a spec has them."""
+        return cls(*mappers, **others)
 
     @property
     def is_rollup(self) -> bool:
@@ -88,7 +94,7 @@ class ProductMapper(Mapper):
         return join_segments([key or "" for key in found], self.delimiter)
 
     def partition_date(self, downstream_key: str) -> datetime | None:
-        """The date of the only segment that has one; none if several have, or for another number of segments."""
+        """The date of the only segment that has one; none if several have, or for a wrong number of them."""
         segments = split_segments(downstream_key, self.delimiter)
         if len(segments) != len(self.mappers):
             return None
@@ -131,6 +137,11 @@ class ChainMapper(Mapper):
         _check_countable(self.mappers)
         _check_after_rollup(self.mappers)
         _check_links(self.mappers)
+
+    @classmethod
+    def from_fields(cls, mappers: Sequence[Mapper] = (), **others: Any) -> Self:
+        """The same with its parts as one list, as a spec has them."""
+        return cls(*mappers, **others)
 
     @property
     def is_rollup(self) -> bool:

@@ -1,0 +1,209 @@
+"""Specs: the JSON of a definition, its `type` first, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, fields
+from datetime import date, datetime, timedelta
+from enum import Enum
+from functools import lru_cache
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from scheduling.algebra.conditions import All, AssetLeaf, AssetRef, Expression
+from scheduling.algebra.conditions import Any as AnyOf
+from scheduling.algebra.durations import duration
+from scheduling.algebra.errors import InvalidDefinition, within
+from scheduling.algebra.registry import BASES, find, kind_of
+
+Spec = dict[str, Any]
+
+KINDS = (*BASES, "condition")
+"""What `load` can be asked for."""
+
+# Fields that are written under a shorter name; both names are read.
+_SHORT_NAMES = {"default_partition_mapper": "default_mapper", "partition_mapper_config": "mapper_config"}
+_FIELD_NAMES = {short: name for name, short in _SHORT_NAMES.items()} | {
+    "partition_mapper": "default_partition_mapper"
+}
+_GROUPS = {"all": All, "any": AnyOf}
+
+
+def load(spec: object, kind: str) -> Any:
+    """The value that a spec describes.
+
+    :param kind: one of `KINDS`; a spec of another kind is refused.
+    :raises InvalidDefinition: with the JSON path of what is wrong.
+    """
+    if kind == "condition":
+        return _condition(spec)
+    if not isinstance(spec, Mapping):
+        raise InvalidDefinition(f"a {kind.replace('_', ' ')} is an object with a type, not {spec!r}")
+    cls: Any = find(spec.get("type"), kind)
+    return _built(cls, {_FIELD_NAMES.get(name, name): each for name, each in spec.items() if name != "type"})
+
+
+def dump(value: object) -> Spec:
+    """The spec of a value: its type, and every field that is not at its default.
+
+    :raises InvalidDefinition: for anything that is no part of a definition.
+    """
+    if isinstance(value, Expression):
+        return _condition_spec(value)
+    cls: Any = type(value)
+    kind_of(cls)
+    spec: Spec = {"type": cls.__name__}
+    for each in _fields(cls):
+        current = getattr(value, each.name)
+        if current != _default(each):
+            spec[_SHORT_NAMES.get(each.name, each.name)] = _written(current)
+    return spec
+
+
+def _built(cls: Any, given: dict[str, Any]) -> Any:
+    known = {each.name: each for each in _fields(cls)}
+    for name in given:
+        if name not in known:
+            raise InvalidDefinition(
+                f"{cls.__name__} has no {name}; it has {', '.join(known) or 'no fields'}", path=name
+            )
+    for each in known.values():
+        if each.name not in given and _default(each) is MISSING:
+            raise InvalidDefinition(f"{cls.__name__} needs {each.name}", path=each.name)
+    hints = _hints(cls)
+    values = {}
+    for name, each in given.items():
+        if each is None and _default(known[name]) is not MISSING and _kind(hints[name]):
+            continue
+        values[name] = within(_SHORT_NAMES.get(name, name), _read, hints[name], each)
+    build: Callable[..., Any] = getattr(cls, "from_fields", cls)
+    return build(**values)
+
+
+def _read(hint: Any, given: Any) -> Any:
+    """The Python value for a field of that type; what does not fit is left for the class to refuse."""
+    kind = _kind(hint)
+    if kind == "condition" or (kind and isinstance(given, Mapping)):
+        return load(given, kind)
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is tuple and isinstance(given, list):
+        return tuple(within(f"[{n}]", _element, arguments[0], each) for n, each in enumerate(given))
+    if origin is Mapping and isinstance(given, Mapping):
+        return {name: within(name, _read, arguments[1], each) for name, each in given.items()}
+    accepted = arguments if origin in (Union, UnionType) else (hint,)
+    if timedelta in accepted and isinstance(given, int | float | str) and not isinstance(given, bool):
+        return duration(given) if given else timedelta(0)
+    if isinstance(given, str):
+        return _moment(accepted, given)
+    return given
+
+
+def _element(hint: Any, given: Any) -> Any:
+    """One of a list; a pair of an asset and its mapper is an object with those two names."""
+    pair = get_args(hint)
+    if get_origin(hint) is not tuple or len(pair) != 2:
+        return _read(hint, given)
+    if not isinstance(given, Mapping) or set(given) != {"asset", "mapper"}:
+        raise InvalidDefinition(f"an object with asset and mapper belongs here, not {given!r}")
+    return within("asset", _condition, given["asset"]), within("mapper", load, given["mapper"], "mapper")
+
+
+def _moment(accepted: tuple[Any, ...], text: str) -> Any:
+    for kind in (datetime, date):
+        if kind in accepted:
+            try:
+                return kind.fromisoformat(text)
+            except ValueError:
+                raise InvalidDefinition(
+                    f"{text!r} is not a {kind.__name__}; write it like 2026-03-10"
+                ) from None
+    return text
+
+
+def _kind(hint: Any) -> str:
+    """The kind of part that a field of this type holds, or nothing."""
+    for each in get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,):
+        if isinstance(each, type):
+            if issubclass(each, Expression):
+                return "condition"
+            for kind, base in BASES.items():
+                if issubclass(each, base):
+                    return kind
+    return ""
+
+
+def _condition(spec: object) -> Expression:
+    if not isinstance(spec, Mapping) or len(spec) != 1:
+        raise InvalidDefinition(
+            f"a condition is an object with one of all, any, asset, ref_name and ref_uri, not {spec!r}"
+        )
+    ((name, given),) = spec.items()
+    if name in _GROUPS:
+        return within(name, _group, _GROUPS[name], given)
+    if not isinstance(given, str) or not given:
+        raise InvalidDefinition(f"an asset is named by text, not {given!r}", path=str(name))
+    if name == "asset":
+        return AssetLeaf(given)
+    if name in ("ref_name", "ref_uri"):
+        return AssetRef(**{name.removeprefix("ref_"): given})
+    raise InvalidDefinition(
+        f"{name!r} is no condition; use all, any, asset, ref_name or ref_uri", path=str(name)
+    )
+
+
+def _group(cls: type[All] | type[AnyOf], given: object) -> Expression:
+    if not isinstance(given, list) or not given:
+        raise InvalidDefinition(f"a list of conditions belongs here, not {given!r}")
+    return cls(tuple(within(f"[{n}]", _condition, each) for n, each in enumerate(given)))
+
+
+def _condition_spec(value: Expression) -> Spec:
+    if isinstance(value, All | AnyOf):
+        name = next(name for name, cls in _GROUPS.items() if isinstance(value, cls))
+        return {name: [_condition_spec(part) for part in value.parts]}
+    if isinstance(value, AssetLeaf):
+        return {"asset": value.name}
+    if isinstance(value, AssetRef):
+        return {"ref_name": value.name} if value.name else {"ref_uri": value.uri}
+    raise InvalidDefinition(f"{value!r} is no condition")
+
+
+def _written(value: Any) -> Any:
+    """The JSON of a field's value."""
+    if isinstance(value, (Expression, *BASES.values())):
+        return dump(value)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, timedelta):
+        return int(value.total_seconds()) if not value.microseconds else value.total_seconds()
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {name: _written(each) for name, each in value.items()}
+    if isinstance(value, tuple | list | frozenset):
+        return [_written_element(each) for each in value]
+    return value
+
+
+def _written_element(each: Any) -> Any:
+    if isinstance(each, tuple) and len(each) == 2 and isinstance(each[0], Expression):
+        return {"asset": dump(each[0]), "mapper": dump(each[1])}
+    return _written(each)
+
+
+@lru_cache(maxsize=512)
+def _fields(cls: Any) -> tuple[Field[Any], ...]:
+    """The fields that make a value, the cap of a mapper last."""
+    found = [each for each in fields(cls) if each.init]
+    return tuple(sorted(found, key=lambda each: each.kw_only is True))
+
+
+@lru_cache(maxsize=512)
+def _hints(cls: Any) -> dict[str, Any]:
+    return get_type_hints(cls)
+
+
+def _default(each: Field[Any]) -> Any:
+    if each.default is not MISSING:
+        return each.default
+    return MISSING if each.default_factory is MISSING else each.default_factory()
