@@ -163,6 +163,12 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
 }
 REST_KNOX = {"TOKEN_PREFIX": "pt_", "TOKEN_TTL": None}
+KNOX_TOKEN_MODEL = "partitions_site.ApiToken"  # noqa: S105 - the name of a model
+API_BODY_LIMIT = env.number(
+    "PARTITA_API_BODY_LIMIT", 33_554_432, "Bytes that one request to the API may hold"
+)
+WEB_TOKEN_SECONDS = env.number("PARTITA_WEB_TOKEN_SECONDS", 86_400, "Life of a token of `POST /auth/token`")
+CLI_TOKEN_SECONDS = env.number("PARTITA_CLI_TOKEN_SECONDS", 3600, "Life of a token of `POST /auth/token/cli`")
 
 # The engine
 PARTITION_MAPPER_MAX_DOWNSTREAM_KEYS = env.number(
