@@ -12,7 +12,17 @@ from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from scheduling.algebra import composites, mappers, policies, rollups, temporal, timetables, windows
+from scheduling.algebra import (
+    composites,
+    mappers,
+    policies,
+    rollups,
+    sliding,
+    spreads,
+    temporal,
+    timetables,
+    windows,
+)
 from scheduling.algebra.errors import InvalidDefinition
 
 GROUPS = MappingProxyType(
@@ -47,6 +57,8 @@ _BUILT_IN: tuple[type, ...] = (
     composites.ProductMapper,
     composites.ChainMapper,
     rollups.RollupMapper,
+    spreads.FanOutMapper,
+    sliding.SlidingWindowMapper,
     windows.HourWindow,
     windows.DayWindow,
     windows.WeekWindow,

@@ -23,8 +23,10 @@ KINDS = (*BASES, "condition")
 
 # Fields that are written under a shorter name; both names are read.
 _SHORT_NAMES = {"default_partition_mapper": "default_mapper", "partition_mapper_config": "mapper_config"}
-_FIELD_NAMES = {short: name for name, short in _SHORT_NAMES.items()} | {
-    "partition_mapper": "default_partition_mapper"
+_FIELD_NAMES = {
+    "default_mapper": "default_partition_mapper",
+    "partition_mapper": "default_partition_mapper",
+    "mapper_config": "partition_mapper_config",
 }
 _GROUPS = {"all": All, "any": AnyOf}
 
@@ -40,7 +42,8 @@ def load(spec: object, kind: str) -> Any:
     if not isinstance(spec, Mapping):
         raise InvalidDefinition(f"a {kind.replace('_', ' ')} is an object with a type, not {spec!r}")
     cls: Any = find(spec.get("type"), kind)
-    return _built(cls, {_FIELD_NAMES.get(name, name): each for name, each in spec.items() if name != "type"})
+    given = {_FIELD_NAMES.get(str(name), str(name)): each for name, each in spec.items() if name != "type"}
+    return _built(cls, given)
 
 
 def dump(value: object) -> Spec:

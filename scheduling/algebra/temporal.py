@@ -96,7 +96,7 @@ class TemporalMapper(Mapper):
         output = within(
             "output_format", KeyFormat, self.output_format or default_output(self.grain, week_start)
         )
-        if not _tells_apart(output.grain, self.grain, week_start):
+        if not tells_apart(output.grain, self.grain, week_start):
             raise InvalidDefinition(
                 f"the output_format {output.text!r} gives several {self.grain.value}s one name",
                 path="output_format",
@@ -202,6 +202,13 @@ def default_output(grain: Grain, week_start: WeekStart = "monday") -> str:
     return _SUNDAY_WEEK if grain is Grain.WEEK and week_start == "sunday" else DEFAULT_OUTPUTS[grain]
 
 
+def tells_apart(output: Grain, period: Grain, week_start: WeekStart) -> bool:
+    """Whether a format of grain `output` names each `period` by its own start."""
+    if output is Grain.WEEK:
+        return period is Grain.WEEK and week_start == "monday"
+    return output is period or period.holds(output)
+
+
 def repeated_names(form: KeyFormat, zone: ZoneInfo, now: datetime | None) -> tuple[str, ...]:
     """A warning, if times that clocks in `zone` show twice get one name in this format."""
     if not form.grain.is_subday or form.has_offset or zone.key == "UTC":
@@ -216,13 +223,6 @@ def repeated_names(form: KeyFormat, zone: ZoneInfo, now: datetime | None) -> tup
         f"the format {form.text!r} has no %z: in {zone.key} the times from {first:%Y-%m-%d %H:%M} "
         f"to {last:%H:%M} come twice and both get one name",
     )
-
-
-def _tells_apart(output: Grain, period: Grain, week_start: WeekStart) -> bool:
-    """Whether a format of grain `output` names each `period` by its own start."""
-    if output is Grain.WEEK:
-        return period is Grain.WEEK and week_start == "monday"
-    return output is period or period.holds(output)
 
 
 @lru_cache(maxsize=1024)

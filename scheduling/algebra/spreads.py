@@ -1,0 +1,184 @@
+"""Fan-outs: one upstream key to the many downstream keys of its period."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import lru_cache
+
+from scheduling.algebra.errors import (
+    CannotMap,
+    InvalidDefinition,
+    InvalidKey,
+    MismatchedDefinition,
+    PartitionError,
+    within,
+)
+from scheduling.algebra.mappers import Mapper, check_mapper
+from scheduling.algebra.periods import Grain
+from scheduling.algebra.temporal import (
+    StartOfDayMapper,
+    StartOfHourMapper,
+    StartOfMonthMapper,
+    StartOfQuarterMapper,
+    TemporalMapper,
+)
+from scheduling.algebra.windows import PeriodWindow, SegmentWindow, Window
+
+_CACHED_KEYS = 4096
+_BY_MEMBER: dict[Grain, type[TemporalMapper]] = {
+    Grain.HOUR: StartOfHourMapper,
+    Grain.DAY: StartOfDayMapper,
+    Grain.MONTH: StartOfMonthMapper,
+    Grain.QUARTER: StartOfQuarterMapper,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FanOutMapper(Mapper):
+    """One upstream key feeds every member of the window that it names.
+
+    `downstream_mapper` writes the members; left out, they get the default form of their grain. One that is
+    left at UTC works in the zone of the upstream mapper.
+
+    :raises MismatchedDefinition: if the window needs instants and the upstream mapper gives strings.
+    """
+
+    upstream_mapper: Mapper
+    window: Window
+    downstream_mapper: Mapper | None = None
+    plan: PeriodSpread | SegmentSpread = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        Mapper.__post_init__(self)
+        within("upstream_mapper", check_mapper, self.upstream_mapper, "upstream_mapper")
+        if self.downstream_mapper is not None:
+            within("downstream_mapper", check_mapper, self.downstream_mapper, "downstream_mapper")
+        object.__setattr__(self, "plan", _plan(self.upstream_mapper, self.window, self.downstream_mapper))
+
+    def to_downstream(self, key: str) -> tuple[str, ...]:
+        return _spread(self.plan)(key)
+
+    def upstream_keys(self, downstream_key: str) -> tuple[str, ...] | None:
+        return self.plan.upstream_keys(downstream_key)
+
+    def partition_date(self, downstream_key: str) -> datetime | None:
+        return self.plan.downstream.partition_date(downstream_key)
+
+    def samples(self) -> tuple[str, ...]:
+        return self.plan.samples()
+
+    def warnings(self, now: datetime | None = None) -> tuple[str, ...]:
+        return (*self.upstream_mapper.warnings(now), *self.plan.downstream.warnings(now))
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentSpread:
+    """Every key that the upstream mapper takes feeds all segments."""
+
+    upstream: Mapper
+    segments: tuple[str, ...]
+    downstream: Mapper
+
+    def downstream_of(self, key: str) -> Iterator[str]:
+        self.upstream.to_downstream(key)
+        for segment in self.segments:
+            yield from self.downstream.to_downstream(segment)
+
+    def upstream_keys(self, downstream_key: str) -> None:
+        return None
+
+    def samples(self) -> tuple[str, ...]:
+        return tuple(made for segment in self.segments for made in self.downstream.to_downstream(segment))
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodSpread:
+    """A key names a time; the members of its window are written by the downstream mapper."""
+
+    upstream: TemporalMapper
+    window: PeriodWindow
+    downstream: Mapper
+
+    def downstream_of(self, key: str) -> Iterator[str]:
+        (middle,) = self.upstream.to_downstream(key)
+        anchor = self.upstream.keys.start_of(middle)
+        for wall in self.window.walls(anchor, self.upstream.zone):
+            yield from self._written(wall)
+
+    def upstream_keys(self, downstream_key: str) -> tuple[str, ...] | None:
+        """The key of the window around it, where windows and upstream keys are the same periods."""
+        aligned = self.upstream.grain is self.window.period
+        if not (aligned and isinstance(self.downstream, TemporalMapper)):
+            return None
+        wall = self.downstream.keys.start_of(downstream_key)
+        anchor = self.window.anchor_of(wall, self.upstream.keys.week_start)
+        return self.upstream.upstream_keys(self.upstream.keys.key_of(anchor))
+
+    def samples(self) -> tuple[str, ...]:
+        return self.downstream.samples()
+
+    def _written(self, wall: datetime) -> tuple[str, ...]:
+        if not isinstance(self.downstream, TemporalMapper):
+            return self.downstream.to_downstream(wall.replace(fold=0).isoformat())
+        if self.downstream.zone.key != self.upstream.zone.key:
+            shown = wall.replace(tzinfo=self.upstream.zone).astimezone(self.downstream.zone)
+            wall = shown.replace(tzinfo=None)
+        return (self.downstream.keys.key_of(wall),)
+
+
+def _plan(upstream: Mapper, window: object, downstream: Mapper | None) -> PeriodSpread | SegmentSpread:
+    if isinstance(window, SegmentWindow):
+        return _segment_spread(upstream, window, downstream)
+    if not isinstance(window, PeriodWindow):
+        raise InvalidDefinition(f"window is one such as WeekWindow(), not {window!r}", path="window")
+    if not isinstance(upstream, TemporalMapper):
+        raise MismatchedDefinition(
+            f"a {type(window).__name__} needs instants and {type(upstream).__name__} gives strings; "
+            "use a mapper such as StartOfWeekMapper, or a SegmentWindow",
+            path="upstream_mapper",
+        )
+    if downstream is None:
+        if window.members not in _BY_MEMBER:
+            raise InvalidDefinition(
+                f"a fan-out to {window.members.value}s needs a downstream_mapper such as StartOfMinuteMapper()",
+                path="downstream_mapper",
+            )
+        downstream = _BY_MEMBER[window.members](timezone=upstream.timezone)
+    elif isinstance(downstream, TemporalMapper) and downstream.timezone == "UTC":
+        downstream = replace(downstream, timezone=upstream.timezone)
+    return PeriodSpread(upstream, window, downstream)
+
+
+def _segment_spread(upstream: Mapper, window: SegmentWindow, downstream: Mapper | None) -> SegmentSpread:
+    if isinstance(upstream, TemporalMapper):
+        raise MismatchedDefinition(
+            f"a SegmentWindow needs strings and {type(upstream).__name__} gives instants",
+            path="upstream_mapper",
+        )
+    if downstream is None:
+        raise InvalidDefinition(
+            "a fan-out to segments needs a downstream_mapper; IdentityMapper() keeps them as they are",
+            path="downstream_mapper",
+        )
+    spread = SegmentSpread(upstream, window.segments, downstream)
+    try:
+        spread.samples()
+    except PartitionError as error:
+        raise InvalidDefinition(f"the downstream mapper refuses a segment: {error}", path="window") from None
+    return spread
+
+
+@lru_cache(maxsize=1024)
+def _spread(plan: PeriodSpread | SegmentSpread) -> Callable[[str], tuple[str, ...]]:
+    @lru_cache(maxsize=_CACHED_KEYS)
+    def down(key: str) -> tuple[str, ...]:
+        try:
+            return tuple(dict.fromkeys(plan.downstream_of(key)))
+        except InvalidKey as error:
+            raise CannotMap(str(error)) from None
+        except OverflowError:
+            raise CannotMap(f"the window of {key!r} is beyond the calendar") from None
+
+    return down
