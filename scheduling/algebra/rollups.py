@@ -18,11 +18,20 @@ from scheduling.algebra.errors import (
 )
 from scheduling.algebra.keys import KeyFormat
 from scheduling.algebra.mappers import Mapper, check_mapper, check_policy
-from scheduling.algebra.periods import Grain, floor_wall, next_start, wall_of
+from scheduling.algebra.periods import (
+    Grain,
+    floor_wall,
+    instant_of,
+    instants_of,
+    next_start,
+    previous_start,
+    start_of,
+    wall_of,
+)
 from scheduling.algebra.policies import WaitForAll, WaitPolicy
 from scheduling.algebra.temporal import PeriodKeys, TemporalMapper, default_output, repeated_names
 from scheduling.algebra.transitions import changes
-from scheduling.algebra.windows import PeriodWindow, SegmentWindow, Window
+from scheduling.algebra.windows import Direction, PeriodWindow, SegmentWindow, Window
 
 _CACHED_PERIODS = 4096
 # Enough periods ahead to meet a change of clocks, a February and a common year.
@@ -173,11 +182,28 @@ class PeriodPlan:
         wall = self.input.read(key, self.zone)
         if self.members is not None:
             self.members.key_of(wall)  # a skipped hour is a mapping problem
-        anchor = self.window.anchor_of(wall, self.keys.week_start)
-        found = self.keys.key_of(anchor)
-        if self.members is not None and self.counts_as(key) not in self.required(found):
-            return ()
-        return (found,)
+        if self.window.period.is_subday and self.window.direction is not Direction.FORWARD:
+            candidates = self._nearby(wall)
+        else:
+            candidates = [self.keys.key_of(self.window.anchor_of(wall, self.keys.week_start))]
+            if self.members is None:
+                return (candidates[0],)
+        counted = self.counts_as(key)
+        return tuple(found for found in candidates if counted in self.required(found))
+
+    def _nearby(self, wall: datetime) -> list[str]:
+        """The keys of the period around `wall` and its neighbours, in real time."""
+        instants = (instant_of(wall, self.zone),) if self.input.has_offset else instants_of(wall, self.zone)
+        starts = set()
+        for instant in instants:
+            start = start_of(self.window.period, instant, self.zone)
+            starts |= {
+                previous_start(self.window.period, start, self.zone),
+                start,
+                next_start(self.window.period, start, self.zone),
+            }
+        shown = (start.astimezone(self.zone).replace(tzinfo=None) for start in sorted(starts))
+        return list(dict.fromkeys(self.keys.key_of(each) for each in shown))
 
     def members_of(self, downstream_key: str) -> tuple[str, ...]:
         anchor = self.keys.start_of(downstream_key)
@@ -226,8 +252,8 @@ def _segment_plan(upstream: Mapper, window: SegmentWindow) -> SegmentPlan:
 def _period_plan(upstream: TemporalMapper, window: PeriodWindow) -> PeriodPlan:
     if not (upstream.input.grain <= window.members and upstream.input.grain is not Grain.WEEK):
         raise InvalidDefinition(
-            f"the input_format {upstream.input.text!r} cannot tell the {window.members.value}s of a "
-            f"{window.period.value} apart",
+            f"the input_format {upstream.input.text!r} cannot tell {window.members.value}s apart, of "
+            f"which a {type(window).__name__} is made",
             path="upstream_mapper.input_format",
         )
     if upstream.grain is window.period:

@@ -142,7 +142,7 @@ def _plan(upstream: Mapper, window: object, downstream: Mapper | None) -> Period
     if downstream is None:
         if window.members not in _BY_MEMBER:
             raise InvalidDefinition(
-                f"a fan-out to {window.members.value}s needs a downstream_mapper such as StartOfMinuteMapper()",
+                f"a fan-out to {window.members.value}s needs a downstream_mapper",
                 path="downstream_mapper",
             )
         downstream = _BY_MEMBER[window.members](timezone=upstream.timezone)

@@ -17,7 +17,8 @@ from scheduling.algebra.periods import (
     floor_wall,
     grain_of,
     instant_of,
-    instants_of,
+    next_start,
+    previous_start,
     shift_wall,
     start_of,
     walls_between,
@@ -79,11 +80,11 @@ class PeriodWindow(Window):
         :raises CannotMap: if a month, quarter or year would not start on the first of a month, and beyond the
             calendar.
         """
-        begin, end = self.bounds(anchor.replace(fold=0))
-        found = walls_between(self.members, begin, end, zone)
-        if self.period.is_subday and len(instants_of(anchor, zone)) == 2:
-            start = instant_of(anchor, zone)
-            found = [wall for wall in found if start_of(self.period, instant_of(wall, zone), zone) == start]
+        if self.period.is_subday and zone.key != "UTC":
+            found = self._short_walls(instant_of(anchor, zone), zone)
+        else:
+            begin, end = self.bounds(anchor.replace(fold=0))
+            found = walls_between(self.members, begin, end, zone)
         if type(self).keeps is PeriodWindow.keeps:
             return found
         return [wall for wall in found if self.keeps(wall)]
@@ -92,15 +93,15 @@ class PeriodWindow(Window):
         """From the first member's start up to but not including the second wall time."""
         if self.period >= Grain.MONTH and anchor.day != 1:
             raise CannotMap(
-                f"{anchor:%Y-%m-%d} does not start a {self.period.value}: it is not the first of a month"
+                f"{anchor:%Y-%m-%d} does not start a {self.period.value}: it is no first of a month"
             )
         try:
             if self.direction is Direction.BACKWARD:
                 begin = shift_wall(self.period, anchor, -1)
-                return shift_wall(self.members, begin, 1), shift_wall(self.members, anchor, 1)
+                return shift_wall(self.members, begin, 1), anchor + timedelta.resolution
             if self.direction is Direction.FOLLOWING:
-                return shift_wall(self.period, anchor, 1), shift_wall(self.period, anchor, 2)
-            return anchor, shift_wall(self.period, anchor, 1)
+                anchor = shift_wall(self.period, anchor, 1)
+            return anchor, _end(self.period, anchor)
         except OverflowError:
             raise CannotMap(
                 f"the {self.period.value} at {anchor.isoformat()} is beyond the calendar"
@@ -119,11 +120,37 @@ class PeriodWindow(Window):
             raise CannotMap(f"the {self.period.value} at {wall.isoformat()} is beyond the calendar") from None
         return start
 
+    def _short_walls(self, anchor: datetime, zone: ZoneInfo) -> list[datetime]:
+        """Members of a period shorter than a day, stepped in real time: the period itself may be repeated."""
+        start = start_of(self.period, anchor, zone)
+        end = next_start(self.period, start, zone)
+        if self.direction is Direction.FOLLOWING:
+            start, end = end, next_start(self.period, end, zone)
+        elif self.direction is Direction.BACKWARD:
+            before = previous_start(self.period, start, zone)
+            start, end = next_start(self.members, before, zone), next_start(self.members, start, zone)
+        found = []
+        while start < end:
+            found.append(start.astimezone(zone).replace(tzinfo=None))
+            start = next_start(self.members, start, zone)
+        return found
+
     def most(self, repeated: timedelta = timedelta(0)) -> int:
         """The most members it ever has, where clocks go back by at most `repeated` and keys tell that."""
         if not self.members.is_subday:
             return _MOST[self.members][self.period]
         return (timedelta(hours=_MOST[Grain.HOUR][self.period]) + repeated) // LENGTHS[self.members]
+
+
+def _end(grain: Grain, wall: datetime) -> datetime:
+    """The end of the period that starts at `wall`; the last day of the calendar ends with the calendar."""
+    try:
+        return shift_wall(grain, wall, 1)
+    except OverflowError:
+        length = LENGTHS.get(grain)
+        if length is not None and datetime.max - wall + timedelta.resolution >= length:
+            return datetime.max
+        raise
 
 
 _MOST = {
