@@ -4,9 +4,12 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+from django.utils import timezone
 
-from partitions_site import engine, lifeline, reloading
+from partitions_site import alone, engine, lifeline, reloading
 from partitions_site.celery import app
+from scheduling import restart
 
 
 class Command(BaseCommand):
@@ -20,5 +23,14 @@ class Command(BaseCommand):
         stop = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stop.set())
+        try:
+            with alone.sole_use(settings.DATA_DIR):
+                self._run(stop)
+        except alone.AlreadyRunning as error:
+            raise CommandError(str(error)) from error
+
+    def _run(self, stop: threading.Event) -> None:
+        if connection.vendor == "sqlite":  # elsewhere another machine may work on the same database
+            restart.take_back(now=timezone.now())
         reloading.follow_in_background(settings.DEFINITIONS, stop)
         engine.run(app, workers=settings.WORKERS, stop=stop)

@@ -13,6 +13,7 @@ from django.db import connection
 from django.utils import timezone
 
 from partitions_site import launch
+from partitions_site.alone import AlreadyRunning, sole_use
 from partitions_site.login import Login, ensure_login
 from partitions_site.supervisor import Child, ChildKeepsEnding, supervise
 from scheduling import definitions
@@ -29,6 +30,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         host, port = options["host"], options["port"]
         _refuse_taken_port(host, port)
+        _refuse_second_engine()
         self._prepare_database()
         self._load_definitions()
         login = ensure_login(options["user"])
@@ -85,6 +87,14 @@ def _refuse_taken_port(host: str, port: int) -> None:
                 f"Port {port} on {host} cannot be used ({error.strerror}). "
                 f"Stop what uses it, or choose another: ./partita up --port {port + 1}"
             ) from error
+
+
+def _refuse_second_engine() -> None:
+    try:
+        with sole_use(settings.DATA_DIR):
+            return
+    except AlreadyRunning as error:
+        raise CommandError(str(error)) from error
 
 
 def _answers(host: str, port: int) -> bool:
