@@ -1,0 +1,115 @@
+"""`up` for real on SQLite and nothing else: what it prints, how it stops, what it refuses."""
+
+import os
+import re
+import signal
+import socket
+import stat
+import urllib.request
+
+import pytest
+
+from tests.installed import LOGIN, Installation
+
+pytestmark = pytest.mark.services
+
+
+@pytest.fixture
+def installation(tmp_path):
+    installation = Installation(tmp_path / "var", "--no-demo")
+    yield installation
+    if installation.supervisor:
+        installation.kill_everything()
+
+
+def status_of(address: str) -> int:
+    with urllib.request.urlopen(address) as answer:
+        return answer.status
+
+
+class TestStart:
+    def test_prints_an_address_that_answers_and_a_login_that_works(self, installation):
+        installation.start()
+        said = installation.output()
+        assert f"http://127.0.0.1:{installation.port}/" in said
+        assert status_of(installation.address() + "admin/login/") == 200
+        name, password = re.search(r"name +(\S+)\n +password +(\S+)", said).groups()
+        assert name == "admin"
+        assert len(password) >= 12
+        status, _ = installation.request("POST", "/auth/token", {"username": name, "password": password})
+        assert status == 201
+
+    def test_a_second_start_finds_everything_as_it_was(self, installation):
+        installation.start()
+        password = re.search(r"password +(\S+)", installation.output())[1]
+        installation.interrupt()
+        installation.start()
+        assert password not in installation.output()
+        assert "as before" in installation.output()
+        status, _ = installation.request("POST", "/auth/token", {"username": "admin", "password": password})
+        assert status == 201
+
+    def test_takes_the_login_that_is_given(self, tmp_path):
+        installation = Installation(tmp_path / "var", "--no-demo", "--user", ":".join(LOGIN))
+        try:
+            installation.start()
+            installation.sign_in()
+        finally:
+            installation.kill_everything()
+
+    def test_keeps_everything_in_the_directory_and_the_secret_to_its_owner(self, installation, tmp_path):
+        installation.start()
+        assert {"partita.sqlite3", "secret_key"} <= {path.name for path in installation.directory.iterdir()}
+        assert stat.S_IMODE((installation.directory / "secret_key").stat().st_mode) == 0o600
+        assert [path.name for path in tmp_path.iterdir()] == ["var"]
+
+    def test_a_port_that_is_taken_is_said_in_a_sentence(self, installation):
+        with socket.create_server(("127.0.0.1", installation.port)):
+            installation.directory.mkdir()
+            refused = installation.popen("up", "--port", str(installation.port), "--no-demo", stderr=-1)
+            _, said = refused.communicate(timeout=60)
+        assert refused.returncode == 1
+        assert f"Port {installation.port} on 127.0.0.1 cannot be used".encode() in said
+        assert b"choose another: ./partita up --port" in said
+        assert b"Traceback" not in said
+
+    @pytest.mark.parametrize(
+        ("options", "sentence"),
+        [
+            (["--port", "web"], b"--port"),
+            (["--user", "ann"], b"write NAME:PASSWORD"),
+            (["--workers", "0"], b"at least 1"),
+        ],
+    )
+    def test_a_wrong_option_is_said_in_a_sentence(self, installation, options, sentence):
+        installation.directory.mkdir()
+        refused = installation.popen("up", *options, stderr=-1)
+        _, said = refused.communicate(timeout=60)
+        assert refused.returncode == 2
+        assert sentence in said
+        assert b"Traceback" not in said
+
+
+class TestStop:
+    def test_an_interrupt_leaves_nothing_behind(self, installation):
+        installation.start()
+        assert len(installation.processes()) == 3
+        assert installation.interrupt() == 0
+        assert installation.processes() == []
+        assert "Stopped." in installation.output()
+        assert "Traceback" not in installation.output()
+
+    def test_a_killed_supervisor_takes_its_children_along(self, installation):
+        installation.start()
+        os.kill(installation.supervisor.pid, signal.SIGKILL)
+        installation.supervisor.wait()
+        installation.wait_for(lambda: not installation.processes(), seconds=20)
+
+    def test_an_engine_that_is_killed_is_started_again(self, installation):
+        installation.start()
+        before = set(installation.processes())
+        for pid in before - {installation.supervisor.pid}:
+            os.kill(pid, signal.SIGKILL)
+        installation.wait_for(lambda: len(set(installation.processes()) - before) == 2)
+        installation.wait_for(lambda: "starting it again" in installation.output())
+        assert installation.interrupt() == 0
