@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 from zoneinfo import ZoneInfo
 
 from scheduling.algebra import periods
 from scheduling.algebra.cadence import Tick, Timetable
-from scheduling.algebra.cron import Cron, parse
+from scheduling.algebra.cron import PRESETS, Cron, parse
 from scheduling.algebra.cron_words import cron_words
 from scheduling.algebra.errors import InvalidDefinition
 from scheduling.algebra.keys import KeyFormat, validate_key
@@ -64,8 +64,22 @@ class CronTriggerTimetable(Timetable):
     def words(self) -> str:
         return f"{cron_words(self.cron)} ({self.timezone})"
 
+    @property
+    def cron_fields(self) -> list[str]:
+        """The fields of the expression, a preset written out."""
+        return PRESETS.get(self.cron.strip().lower(), self.cron).split()
+
     def check(self) -> None:
         self._cron()
+
+    @classmethod
+    def from_fields(cls, **values: Any) -> Self:
+        """What a spec describes, its cron read at once: a stored timetable works or is refused."""
+        if isinstance(span := values.get("run_immediately"), Mapping):
+            values["run_immediately"] = timedelta(**span)
+        found = cls(**values)
+        found.check()
+        return found
 
     def ticks(self, after: datetime, until: datetime) -> Iterator[Tick]:
         """Every tick after `after` up to and including `until`, oldest first."""

@@ -13,13 +13,16 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from scheduling.algebra import (
+    calendars,
     composites,
     mappers,
+    partitions,
     policies,
     rollups,
     sliding,
     spreads,
     temporal,
+    time_partitions,
     timetables,
     windows,
 )
@@ -39,6 +42,8 @@ BASES: MappingProxyType[str, type] = MappingProxyType(
         "window": windows.Window,
         "wait_policy": policies.WaitPolicy,
         "timetable": timetables.Timetable,
+        "partitions": partitions.Partitions,
+        "calendar": calendars.BusinessCalendar,
     }
 )
 _BUILT_IN: tuple[type, ...] = (
@@ -75,6 +80,11 @@ _BUILT_IN: tuple[type, ...] = (
     timetables.PartitionedAtRuntime,
     timetables.AssetTimetable,
     timetables.PartitionedAssetTimetable,
+    time_partitions.TimePartitions,
+    partitions.StaticPartitions,
+    partitions.DynamicPartitions,
+    partitions.MultiPartitions,
+    calendars.BusinessCalendar,
 )
 
 T = TypeVar("T", bound=type)

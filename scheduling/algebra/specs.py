@@ -22,11 +22,18 @@ KINDS = (*BASES, "condition")
 """What `load` can be asked for."""
 
 # Fields that are written under a shorter name; both names are read.
-_SHORT_NAMES = {"default_partition_mapper": "default_mapper", "partition_mapper_config": "mapper_config"}
+_SHORT_NAMES = {
+    "default_partition_mapper": "default_mapper",
+    "partition_mapper_config": "mapper_config",
+    "by_name": "dimensions",
+    "listed": "keys",
+}
 _FIELD_NAMES = {
     "default_mapper": "default_partition_mapper",
     "partition_mapper": "default_partition_mapper",
     "mapper_config": "partition_mapper_config",
+    "dimensions": "by_name",
+    "keys": "listed",
 }
 _GROUPS = {"all": All, "any": AnyOf}
 
@@ -42,8 +49,7 @@ def load(spec: object, kind: str) -> Any:
     if not isinstance(spec, Mapping):
         raise InvalidDefinition(f"a {kind.replace('_', ' ')} is an object with a type, not {spec!r}")
     cls: Any = find(spec.get("type"), kind)
-    given = {_FIELD_NAMES.get(str(name), str(name)): each for name, each in spec.items() if name != "type"}
-    return _built(cls, given)
+    return _built(cls, {_field_name(cls, str(name)): each for name, each in spec.items() if name != "type"})
 
 
 def dump(value: object) -> Spec:
@@ -63,6 +69,12 @@ def dump(value: object) -> Spec:
     return spec
 
 
+def _field_name(cls: Any, name: str) -> str:
+    """The field that a spec means by `name`, which may be its short one."""
+    found = _FIELD_NAMES.get(name, name)
+    return found if any(each.name == found for each in _fields(cls)) else name
+
+
 def _built(cls: Any, given: dict[str, Any]) -> Any:
     known = {each.name: each for each in _fields(cls)}
     for name in given:
@@ -72,7 +84,8 @@ def _built(cls: Any, given: dict[str, Any]) -> Any:
             )
     for each in known.values():
         if each.name not in given and _default(each) is MISSING:
-            raise InvalidDefinition(f"{cls.__name__} needs {each.name}", path=each.name)
+            name = _SHORT_NAMES.get(each.name, each.name)
+            raise InvalidDefinition(f"{cls.__name__} needs {name}", path=name)
     hints = _hints(cls)
     values = {}
     for name, each in given.items():
@@ -96,19 +109,25 @@ def _read(hint: Any, given: Any) -> Any:
     accepted = arguments if origin in (Union, UnionType) else (hint,)
     if timedelta in accepted and isinstance(given, int | float | str) and not isinstance(given, bool):
         return duration(given) if given else timedelta(0)
-    if isinstance(given, str):
+    if isinstance(given, str) and str not in accepted:
         return _moment(accepted, given)
     return given
 
 
 def _element(hint: Any, given: Any) -> Any:
-    """One of a list; a pair of an asset and its mapper is an object with those two names."""
+    """One of a list; a pair of an asset and its mapper, say, is an object with those two names."""
     pair = get_args(hint)
     if get_origin(hint) is not tuple or len(pair) != 2:
         return _read(hint, given)
-    if not isinstance(given, Mapping) or set(given) != {"asset", "mapper"}:
-        raise InvalidDefinition(f"an object with asset and mapper belongs here, not {given!r}")
-    return within("asset", _condition, given["asset"]), within("mapper", load, given["mapper"], "mapper")
+    names = _pair_names(_kind(pair[1]))
+    if not isinstance(given, Mapping) or set(given) != set(names):
+        raise InvalidDefinition(f"an object with {' and '.join(names)} belongs here, not {given!r}")
+    first, second = (within(name, _read, part, given[name]) for name, part in zip(names, pair, strict=True))
+    return first, second
+
+
+def _pair_names(kind: str) -> tuple[str, str]:
+    return ("name", "partitions") if kind == "partitions" else ("asset", "mapper")
 
 
 def _moment(accepted: tuple[Any, ...], text: str) -> Any:
@@ -189,8 +208,9 @@ def _written(value: Any) -> Any:
 
 
 def _written_element(each: Any) -> Any:
-    if isinstance(each, tuple) and len(each) == 2 and isinstance(each[0], Expression):
-        return {"asset": dump(each[0]), "mapper": dump(each[1])}
+    if isinstance(each, tuple) and len(each) == 2 and isinstance(each[1], tuple(BASES.values())):
+        names = _pair_names(kind_of(type(each[1])))
+        return {name: _written(part) for name, part in zip(names, each, strict=True)}
     return _written(each)
 
 

@@ -94,10 +94,10 @@ def next_fold(zone: ZoneInfo, after: datetime, *, years: int = 12) -> Change | N
     return None
 
 
-@lru_cache(maxsize=1024)
-def observes_folds(zone: ZoneInfo) -> bool:
-    """Whether clocks in `zone` went back at some time since 2020, or will by the rules in force."""
-    return next_fold(zone, datetime(2020, 1, 1, tzinfo=UTC), years=17) is not None
+@lru_cache(maxsize=4096)
+def observes_folds(zone: ZoneInfo, since: int = 2020) -> bool:
+    """Whether clocks in `zone` went back in some year since that one, or will by the rules in force."""
+    return next_fold(zone, datetime(since, 1, 1, tzinfo=UTC), years=max(2037 - since, 12)) is not None
 
 
 def offset_at(zone: ZoneInfo, at: datetime) -> timedelta:

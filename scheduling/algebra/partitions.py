@@ -1,0 +1,296 @@
+"""Partitions definitions: the keys an asset is expected to have, in order, found by number and by name."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from difflib import get_close_matches
+from math import prod
+
+from scheduling.algebra.errors import InvalidDefinition, InvalidKey, within
+from scheduling.algebra.keys import (
+    DEFAULT_DELIMITER,
+    distinct_keys,
+    join_segments,
+    split_segments,
+    validate_delimiter,
+)
+
+Known = Callable[[str], Sequence[str]]
+"""The keys there are of the dynamic partitions of a name, oldest first."""
+
+
+class Partitions(ABC):
+    """Keys with numbers from 0. The number of a key never changes while the definition stands.
+
+    `now` says when we are asked. A definition without an end has keys without end when nobody says it, and so
+    no count and no last.
+    """
+
+    __slots__ = ()
+
+    @abstractmethod
+    def count(self, now: datetime | None = None) -> int:
+        """How many keys there are.
+
+        :raises InvalidDefinition: if that depends on when, and `now` is not given.
+        """
+
+    @abstractmethod
+    def key_at(self, number: int, now: datetime | None = None) -> str:
+        """The key of that number.
+
+        :raises IndexError: if there is none.
+        """
+
+    @abstractmethod
+    def index(self, key: str, now: datetime | None = None) -> int:
+        """The number of a key.
+
+        :raises InvalidKey: if it is not one, naming those close to it.
+        """
+
+    def keys(self, start: int = 0, stop: int | None = None, now: datetime | None = None) -> tuple[str, ...]:
+        """The keys from number `start` up to but not including `stop`."""
+        last = self.count(now) if stop is None else stop
+        return tuple(self.key_at(number, now) for number in range(start, last))
+
+    def contains(self, key: str, now: datetime | None = None) -> bool:
+        try:
+            self.index(key, now)
+        except InvalidKey:
+            return False
+        return True
+
+    def first(self, now: datetime | None = None) -> str | None:
+        return self.key_at(0, now) if self.count(now) else None
+
+    def last(self, now: datetime | None = None) -> str | None:
+        """The newest key: of days, the last one that is complete."""
+        size = self.count(now)
+        return self.key_at(size - 1, now) if size else None
+
+    @property
+    def dimensions(self) -> Mapping[str, Partitions]:
+        """The definitions of each segment of a composite key, in the order of its segments."""
+        return {}
+
+    @property
+    def grows(self) -> bool:
+        """Whether time adds keys."""
+        return False
+
+    def bound(self, known: Known) -> Partitions:
+        """The same definition with the keys that dynamic partitions have by now."""
+        return self
+
+    def partition_date(self, key: str) -> datetime | None:
+        """The instant, in UTC, at which the period that `key` names starts; none for keys without time.
+
+        :raises InvalidKey: if it is not one of these keys.
+        """
+        self.index(key)
+        return None
+
+    def warnings(self, now: datetime | None = None) -> tuple[str, ...]:
+        """What works but may surprise, a sentence each."""
+        return ()
+
+    @abstractmethod
+    def words(self) -> str:
+        """The definition as a phrase: `days from 2026-03-01 (UTC)`."""
+
+
+@dataclass(frozen=True, slots=True)
+class StaticPartitions(Partitions):
+    """The keys that are listed, in the order they are listed."""
+
+    listed: tuple[str, ...]
+    _numbers: Mapping[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        keys = tuple(self.listed) if isinstance(self.listed, Iterable) else ()
+        found = within("keys", distinct_keys, self.listed, "keys")
+        if len(found) != len(keys):
+            twice = next(key for key in found if keys.count(key) > 1)
+            raise InvalidDefinition(f"the key {twice!r} is listed twice", path="keys")
+        object.__setattr__(self, "listed", found)
+        object.__setattr__(self, "_numbers", numbered(found))
+
+    def count(self, now: datetime | None = None) -> int:
+        return len(self.listed)
+
+    def key_at(self, number: int, now: datetime | None = None) -> str:
+        return at_number(self.listed, number)
+
+    def keys(self, start: int = 0, stop: int | None = None, now: datetime | None = None) -> tuple[str, ...]:
+        return self.listed[start:stop]
+
+    def index(self, key: str, now: datetime | None = None) -> int:
+        return number_of(key, self._numbers)
+
+    def words(self) -> str:
+        return f"{len(self.listed)} listed keys"
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicPartitions(Partitions):
+    """Keys that people, programs and sensors add and remove under `name`. Two assets share them by that name.
+
+    The definition itself knows none of them: `bound` gives it those there are.
+    """
+
+    name: str
+    known: tuple[str, ...] | None = field(default=None, init=False)
+    _numbers: Mapping[str, int] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise InvalidDefinition(f"dynamic partitions need a name, not {self.name!r}", path="name")
+
+    def count(self, now: datetime | None = None) -> int:
+        return len(self._known())
+
+    def key_at(self, number: int, now: datetime | None = None) -> str:
+        return at_number(self._known(), number)
+
+    def keys(self, start: int = 0, stop: int | None = None, now: datetime | None = None) -> tuple[str, ...]:
+        return self._known()[start:stop]
+
+    def index(self, key: str, now: datetime | None = None) -> int:
+        self._known()
+        return number_of(key, self._numbers)
+
+    def bound(self, known: Known) -> DynamicPartitions:
+        keys = tuple(dict.fromkeys(known(self.name)))
+        found = replace(self)
+        object.__setattr__(found, "known", keys)
+        object.__setattr__(found, "_numbers", numbered(keys))
+        return found
+
+    def words(self) -> str:
+        return f"the keys added to {self.name}"
+
+    def _known(self) -> tuple[str, ...]:
+        if self.known is None:
+            raise InvalidDefinition(f"which keys {self.name!r} has is not known here")
+        return self.known
+
+
+@dataclass(frozen=True, slots=True)
+class MultiPartitions(Partitions):
+    """Every combination of the keys of several dimensions, as composite keys in the order of `dimensions`.
+
+    Keys are numbered so that a dimension to which time adds keys counts slowest: numbers stay as they are.
+    """
+
+    by_name: tuple[tuple[str, Partitions], ...]
+    delimiter: str = field(default=DEFAULT_DELIMITER, kw_only=True)
+
+    def __post_init__(self) -> None:
+        pairs = tuple(self.by_name.items() if isinstance(self.by_name, Mapping) else self.by_name)
+        if len(pairs) < 2:
+            raise InvalidDefinition("a composite key has at least two dimensions", path="dimensions")
+        for name, definition in pairs:
+            if not isinstance(name, str) or not name or not isinstance(definition, Partitions):
+                raise InvalidDefinition(
+                    f"a dimension is a name with a partitions definition, not {name!r}: {definition!r}",
+                    path="dimensions",
+                )
+        if len({name for name, _ in pairs}) != len(pairs):
+            raise InvalidDefinition("two dimensions have one name", path="dimensions")
+        object.__setattr__(self, "by_name", pairs)
+        validate_delimiter(self.delimiter)
+
+    @property
+    def dimensions(self) -> Mapping[str, Partitions]:
+        return dict(self.by_name)
+
+    @property
+    def grows(self) -> bool:
+        return any(definition.grows for _, definition in self.by_name)
+
+    def count(self, now: datetime | None = None) -> int:
+        return prod(definition.count(now) for _, definition in self.by_name)
+
+    def key_at(self, number: int, now: datetime | None = None) -> str:
+        if number < 0:
+            raise IndexError(number)
+        segments = [""] * len(self.by_name)
+        slowest, *faster = self._by_speed()
+        for place in reversed(faster):
+            size = self.by_name[place][1].count(now)
+            number, at = divmod(number, size) if size else (number, 0)
+            segments[place] = self.by_name[place][1].key_at(at, now)
+        segments[slowest] = self.by_name[slowest][1].key_at(number, now)
+        return self.key_of(segments)
+
+    def index(self, key: str, now: datetime | None = None) -> int:
+        segments = self.segments(key)
+        number = 0
+        for turn, place in enumerate(self._by_speed()):
+            definition = self.by_name[place][1]
+            size = definition.count(now) if turn else 0
+            number = number * size + self._number(place, segments[place], now)
+        return number
+
+    def key_of(self, segments: Iterable[str]) -> str:
+        """The composite key of one segment for each dimension."""
+        return join_segments(segments, self.delimiter)
+
+    def segments(self, key: str) -> tuple[str, ...]:
+        """The segments of a composite key.
+
+        :raises InvalidKey: if there are more or fewer than dimensions.
+        """
+        segments = split_segments(key, self.delimiter)
+        if len(segments) != len(self.by_name):
+            names = self.delimiter.join(name for name, _ in self.by_name)
+            raise InvalidKey(f"{key!r} has {len(segments)} segments where {names} belong")
+        return segments
+
+    def bound(self, known: Known) -> MultiPartitions:
+        return replace(self, by_name=tuple((name, each.bound(known)) for name, each in self.by_name))
+
+    def partition_date(self, key: str) -> datetime | None:
+        """The date of the one dimension that has time."""
+        pairs = zip(self.by_name, self.segments(key), strict=True)
+        dates = {definition.partition_date(segment) for (_, definition), segment in pairs} - {None}
+        return dates.pop() if len(dates) == 1 else None
+
+    def warnings(self, now: datetime | None = None) -> tuple[str, ...]:
+        return tuple(sentence for _, definition in self.by_name for sentence in definition.warnings(now))
+
+    def words(self) -> str:
+        return " × ".join(f"{name}: {definition.words()}" for name, definition in self.by_name)
+
+    def _by_speed(self) -> list[int]:
+        """The places of the dimensions, the slowest counting first."""
+        return sorted(range(len(self.by_name)), key=lambda place: not self.by_name[place][1].grows)
+
+    def _number(self, place: int, segment: str, now: datetime | None) -> int:
+        name, definition = self.by_name[place]
+        try:
+            return definition.index(segment, now)
+        except InvalidKey as refusal:
+            raise InvalidKey(f"{name}: {refusal}") from None
+
+
+def numbered(keys: Sequence[str]) -> dict[str, int]:
+    return {key: number for number, key in enumerate(keys)}
+
+
+def at_number(keys: Sequence[str], number: int) -> str:
+    if number < 0:
+        raise IndexError(number)
+    return keys[number]
+
+
+def number_of(key: str, numbers: Mapping[str, int]) -> int:
+    if key in numbers:
+        return numbers[key]
+    near = get_close_matches(key, list(numbers)[:1000], n=3, cutoff=0.5) if isinstance(key, str) else []
+    hint = f"; close to it are {', '.join(near)}" if near else ""
+    raise InvalidKey(f"{key!r} is not one of these {len(numbers)} partitions{hint}")

@@ -1,0 +1,312 @@
+"""Partitions of time: a key for every minute, hour, day … of a zone, or for every tick of a cron."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, timedelta
+from itertools import islice, pairwise
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from scheduling.algebra import periods
+from scheduling.algebra.calendars import Excluding, Exclusion, read_exclusions
+from scheduling.algebra.cron import Cron, parse
+from scheduling.algebra.cron_timetables import CronPartitionTimetable
+from scheduling.algebra.cron_words import cron_words
+from scheduling.algebra.errors import InvalidDefinition, InvalidKey, within
+from scheduling.algebra.keys import KeyFormat
+from scheduling.algebra.occurrences import Occurrences, occurrences_of
+from scheduling.algebra.partitions import Partitions
+from scheduling.algebra.periods import Grain
+from scheduling.algebra.temporal import default_output, repeated_names
+from scheduling.algebra.transitions import LATEST, observes_folds
+
+_STARTS = {
+    Grain.MINUTE: "* * * * *",
+    Grain.HOUR: "0 * * * *",
+    Grain.DAY: "0 0 * * *",
+    Grain.WEEK: "0 0 * * 1",
+    Grain.MONTH: "0 0 1 * *",
+    Grain.QUARTER: "0 0 1 */3 *",
+    Grain.YEAR: "0 0 1 1 *",
+}
+_INSTANT = timedelta(microseconds=1)
+# Enough neighbours to see that a format names two ticks alike, whatever the cron.
+_SAMPLE = 400
+
+
+@dataclass(frozen=True, slots=True)
+class TimePartitions(Partitions):
+    """The periods of `cadence`, a grain such as `day` or a cron, that start in [start, end).
+
+    A period exists when it has ended; `end_offset` adds so many to come (1: the one now running) or holds so
+    many back. A period that starts at an excluded time has no key and leaves its neighbours as they are.
+    `start` and `end` are wall times of `timezone`, or instants.
+    """
+
+    cadence: str
+    start: datetime
+    end: datetime | None = None
+    timezone: str = field(default="UTC", kw_only=True)
+    key_format: str = field(default="", kw_only=True)
+    end_offset: int = field(default=0, kw_only=True)
+    exclusions: tuple[Exclusion, ...] = field(default=(), kw_only=True)
+    _format: KeyFormat = field(init=False, repr=False, compare=False)
+    _all: Occurrences = field(init=False, repr=False, compare=False)
+    _kept: Occurrences = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        zone = within("timezone", periods.zone, self.timezone)
+        grain, cron = within("cadence", _cadence, self.cadence)
+        start = within("start", instant_in, self.start, zone)
+        form = within("key_format", KeyFormat, self.key_format or _default_format(grain, cron, zone, start))
+        exclusions = within("exclusions", read_exclusions, self.exclusions)
+        whole = _occurrences(grain, cron, form, zone)
+        if type(self.end_offset) is not int:
+            raise InvalidDefinition(
+                f"end_offset is a whole number of periods, not {self.end_offset!r}", path="end_offset"
+            )
+        values: dict[str, Any] = {
+            "timezone": zone.key,
+            "cadence": grain.value if grain else cron.text,
+            "start": start,
+            "end": None if self.end is None else within("end", instant_in, self.end, zone),
+            "key_format": form.text,
+            "exclusions": exclusions,
+            "_format": form,
+            "_all": whole,
+            "_kept": replace(whole, pattern=Excluding(cron, exclusions)) if exclusions else whole,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        if self.end is not None and self.end <= self.start:
+            raise InvalidDefinition("the end is not after the start", path="end")
+        within("key_format", self._check_names)
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return self._all.zone
+
+    @property
+    def format(self) -> KeyFormat:
+        return self._format
+
+    @property
+    def grain(self) -> Grain | None:
+        """The grain of the periods; none where they are the ticks of a cron."""
+        return _GRAINS.get(self.cadence)
+
+    @property
+    def grows(self) -> bool:
+        return True
+
+    def count(self, now: datetime | None = None) -> int:
+        return self._kept.count(self.start, self._until(now))
+
+    def key_at(self, number: int, now: datetime | None = None) -> str:
+        return self._format.format(self.start_of(number), self.zone)
+
+    def keys(self, start: int = 0, stop: int | None = None, now: datetime | None = None) -> tuple[str, ...]:
+        size = (self.count(now) if stop is None else stop) - start
+        first = self._kept.nth(self.start, start) if size > 0 else None
+        if first is None:
+            return ()
+        starts = islice(self._kept.between(first, self.end or LATEST), size)
+        return tuple(self._format.format(at, self.zone) for at in starts)
+
+    def index(self, key: str, now: datetime | None = None) -> int:
+        at = self.period(key)[0]
+        if not self.start <= at < (self._until(now) if now or self.end else LATEST):
+            raise InvalidKey(f"{key!r} is outside of {self.words()}{self._near(at, now)}")
+        return self._kept.count(self.start, at)
+
+    def start_of(self, number: int) -> datetime:
+        """The instant at which the period of that number starts.
+
+        :raises IndexError: if there is none.
+        """
+        at = self._kept.nth(self.start, number) if number >= 0 else None
+        if at is None or (self.end is not None and at >= self.end):
+            raise IndexError(number)
+        return at
+
+    def number_at(self, instant: datetime) -> int:
+        """How many keys there are of periods that start before `instant`."""
+        return self._kept.count(self.start, instant if self.end is None else min(instant, self.end))
+
+    def period(self, key: str) -> tuple[datetime, datetime]:
+        """The instants at which the period that `key` names starts and ends, whether or not it has come.
+
+        :raises InvalidKey: if `key` names none.
+        """
+        named = self._format.parse(key, self.zone)
+        at = self._kept.after(named - _INSTANT)
+        if at is None or self._format.format(at, self.zone) != key:
+            raise InvalidKey(f"{key!r} is not one of {self.words()}{self._near(named, None)}")
+        return at, self._all.after(at) or LATEST
+
+    def partition_date(self, key: str) -> datetime:
+        return self.period(key)[0]
+
+    def warnings(self, now: datetime | None = None) -> tuple[str, ...]:
+        _, cron = _cadence(self.cadence)
+        return repeated_names(self._format, self.zone, now) if cron.is_subday else ()
+
+    def words(self) -> str:
+        grain = self.grain
+        cadence = f"{grain.value}s" if grain else f"periods that start {cron_words(self.cadence)}"
+        until = "" if self.end is None else f" to before {self._day(self.end)}"
+        left_out = ", some left out" if self.exclusions else ""
+        return f"{cadence} from {self._day(self.start)}{until} ({self.timezone}){left_out}"
+
+    def _until(self, now: datetime | None) -> datetime:
+        """Periods that start before this instant exist at `now`."""
+        if now is None:
+            if self.end is None:
+                raise InvalidDefinition("how many keys there are depends on when: the definition has no end")
+            return self.end
+        begun = self._all.before(now + _INSTANT)
+        for _ in range(abs(self.end_offset)):
+            if begun is not None:
+                begun = self._all.after(begun) if self.end_offset > 0 else self._all.before(begun)
+        if begun is None:
+            begun = LATEST if self.end_offset > 0 else self.start
+        return begun if self.end is None else min(begun, self.end)
+
+    def _near(self, at: datetime, now: datetime | None) -> str:
+        """The keys on either side of an instant, for a sentence."""
+        until = self._until(now) if now or self.end else LATEST
+        before = self._kept.before(max(min(at, until), self.start))
+        after = self._kept.after(max(at, self.start) - _INSTANT)
+        near = [each for each in (before, after) if each is not None and self.start <= each < until]
+        if not near:
+            return ""
+        return f"; the nearest {'are' if len(near) > 1 else 'is'} " + " and ".join(
+            self._format.format(each, self.zone) for each in near
+        )
+
+    def _check_names(self) -> None:
+        """Refuse a format that names neighbours alike."""
+        names = (
+            self._format.format(at, self.zone)
+            for at in islice(self._kept.between(self.start, self.end or LATEST), _SAMPLE)
+        )
+        for name, following in pairwise(names):
+            if name == following:
+                raise InvalidDefinition(f"the format {self.key_format!r} names two periods {name}")
+
+    def _day(self, at: datetime) -> str:
+        wall = periods.wall_of(at, self.zone)
+        return f"{wall:%Y-%m-%d}" if wall.hour == wall.minute == 0 else f"{wall:%Y-%m-%dT%H:%M}"
+
+
+def MinutelyPartitions(start: Any, end: Any = None, **options: Any) -> TimePartitions:
+    """`TimePartitions` of minutes."""
+    return TimePartitions("minute", start, end, **options)
+
+
+def HourlyPartitions(start: Any, end: Any = None, **options: Any) -> TimePartitions:
+    """`TimePartitions` of hours."""
+    return TimePartitions("hour", start, end, **options)
+
+
+def DailyPartitions(start: Any, end: Any = None, **options: Any) -> TimePartitions:
+    """`TimePartitions` of days."""
+    return TimePartitions("day", start, end, **options)
+
+
+def WeeklyPartitions(start: Any, end: Any = None, **options: Any) -> TimePartitions:
+    """`TimePartitions` of weeks that start on Monday."""
+    return TimePartitions("week", start, end, **options)
+
+
+def MonthlyPartitions(start: Any, end: Any = None, **options: Any) -> TimePartitions:
+    """`TimePartitions` of months."""
+    return TimePartitions("month", start, end, **options)
+
+
+def QuarterlyPartitions(start: Any, end: Any = None, **options: Any) -> TimePartitions:
+    """`TimePartitions` of quarters."""
+    return TimePartitions("quarter", start, end, **options)
+
+
+def YearlyPartitions(start: Any, end: Any = None, **options: Any) -> TimePartitions:
+    """`TimePartitions` of years."""
+    return TimePartitions("year", start, end, **options)
+
+
+def partitions_of(
+    timetable: CronPartitionTimetable, start: datetime, end: datetime | None = None
+) -> TimePartitions:
+    """The partitions that a timetable makes: those of an asset that has no definition of its own."""
+    return TimePartitions(
+        _coarsened(timetable),
+        start,
+        end,
+        timezone=timetable.timezone,
+        key_format=timetable.key_format,
+        end_offset=1 + timetable.run_offset,
+    )
+
+
+def instant_in(value: Any, zone: ZoneInfo) -> datetime:
+    """The instant of a wall time in `zone`, given as a date, a datetime or the text of one.
+
+    A time that clocks skip is the first one after it, a repeated one its first occurrence.
+
+    :raises InvalidDefinition: for anything else.
+    """
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            value = None
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day)
+    if not isinstance(value, datetime):
+        raise InvalidDefinition("a date or a time belongs here, such as 2026-03-01 or 2026-03-01T09:00")
+    if value.tzinfo is not None:
+        return value.astimezone(UTC)
+    at = periods.start_at(Grain.YEAR, value, zone)
+    return value.replace(tzinfo=UTC) if at is None else at
+
+
+_GRAINS = {grain.value: grain for grain in _STARTS}
+
+
+def _cadence(given: object) -> tuple[Grain | None, Cron]:
+    name = given.value if isinstance(given, Grain) else given
+    if isinstance(name, str) and name in _GRAINS:
+        return _GRAINS[name], parse(_STARTS[_GRAINS[name]])
+    if isinstance(name, str) and (name.startswith("@") or len(name.split()) > 1):
+        return None, parse(name)
+    raise InvalidDefinition(f"{given!r} is neither a grain ({', '.join(_GRAINS)}) nor a cron")
+
+
+def _occurrences(grain: Grain | None, cron: Cron, form: KeyFormat, zone: ZoneInfo) -> Occurrences:
+    """The starts of periods: twice in a fold only where names tell the two apart."""
+    if grain is None:
+        found = occurrences_of(cron, zone)
+        return found if form.has_offset else replace(found, fold="first")
+    return Occurrences(cron, zone, "resume", "both" if cron.is_subday and form.has_offset else "first")
+
+
+def _default_format(grain: Grain | None, cron: Cron, zone: ZoneInfo, start: datetime) -> str:
+    if grain is not None:
+        text = default_output(grain)
+    elif not cron.is_subday:
+        text = "%Y-%m-%d"
+    else:
+        text = "%Y-%m-%dT%H:%M:%S" if any(time.seconds % 60 for time in cron.times) else "%Y-%m-%dT%H:%M"
+    return text + ("%z" if cron.is_subday and observes_folds(zone, start.year) else "")
+
+
+def _coarsened(timetable: CronPartitionTimetable) -> str:
+    """The cron or grain that starts each period which the key format of a timetable can name, once."""
+    fields = timetable.cron_fields
+    grain = timetable.format.grain
+    if grain is Grain.HOUR:
+        return " ".join(["0", *fields[1:5]])
+    if grain is Grain.DAY:
+        return " ".join(["0", "0", *fields[2:5]])
+    return grain.value if grain > Grain.DAY else " ".join(fields)

@@ -1,0 +1,423 @@
+"""Partitions of time: which keys there are, when they come to exist, and which period each names."""
+
+from datetime import UTC, date, datetime, timedelta
+from time import perf_counter
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scheduling.algebra.calendars import BusinessCalendar
+from scheduling.algebra.cron_timetables import CronPartitionTimetable
+from scheduling.algebra.errors import InvalidDefinition, InvalidKey
+from scheduling.algebra.periods import Grain, starts_at
+from scheduling.algebra.time_partitions import (
+    DailyPartitions,
+    HourlyPartitions,
+    MinutelyPartitions,
+    MonthlyPartitions,
+    QuarterlyPartitions,
+    TimePartitions,
+    WeeklyPartitions,
+    YearlyPartitions,
+    partitions_of,
+)
+
+NEW_YORK = "America/New_York"
+
+
+def utc(text):
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+class TestDays:
+    def test_tc03_a_day_that_does_not_exist_is_no_key(self):
+        days = DailyPartitions("2011-12-28", "2012-01-02", timezone="Pacific/Apia")
+        assert days.keys() == ("2011-12-28", "2011-12-29", "2011-12-31", "2012-01-01")
+        assert days.period("2011-12-29") == (utc("2011-12-29T10:00"), utc("2011-12-30T10:00"))
+        with pytest.raises(InvalidKey, match="does not exist"):
+            days.index("2011-12-30")
+
+    @pytest.mark.parametrize(
+        ("zone", "day", "hours"),
+        [
+            (NEW_YORK, "2024-03-10", 23),
+            (NEW_YORK, "2026-03-08", 23),
+            (NEW_YORK, "2026-11-01", 25),
+            ("Europe/Brussels", "2026-03-29", 23),
+            ("Europe/Brussels", "2026-10-25", 25),
+            ("America/Santiago", "2026-09-06", 23),
+            ("Asia/Beirut", "2026-03-29", 23),
+            ("America/Havana", "2026-03-08", 23),
+        ],
+    )
+    def test_tc01_and_tc02_are_as_long_as_they_are(self, zone, day, hours):
+        start, end = DailyPartitions("2024-01-01", timezone=zone).period(day)
+        assert end - start == timedelta(hours=hours)
+
+    @pytest.mark.parametrize(
+        ("offset", "in_utc", "in_auckland"),
+        [(0, "2023-12-03", "2023-12-04"), (1, "2023-12-04", "2023-12-05"), (-1, "2023-12-02", "2023-12-03")],
+    )
+    def test_tc20_the_last_complete_partition(self, offset, in_utc, in_auckland):
+        now = utc("2023-12-04T22:00")
+        assert DailyPartitions("2023-01-01", end_offset=offset).last(now) == in_utc
+        auckland = DailyPartitions("2023-01-01", timezone="Pacific/Auckland", end_offset=offset)
+        assert auckland.last(now) == in_auckland
+
+    def test_exist_from_the_instant_they_end(self):
+        days = DailyPartitions("2026-03-01")
+        assert days.last(utc("2026-03-11T00:00")) == "2026-03-10"
+        assert days.last(utc("2026-03-11T00:00") - timedelta(seconds=1)) == "2026-03-09"
+
+    def test_of_a_definition_that_begins_later_there_are_none(self):
+        days = DailyPartitions("2026-04-01")
+        assert days.count(utc("2026-03-10T00:00")) == 0
+        assert days.first(utc("2026-03-10T00:00")) is None
+        assert days.last(utc("2026-03-10T00:00")) is None
+
+    def test_an_end_caps_what_an_offset_adds(self):
+        days = DailyPartitions("2026-03-01", "2026-03-04", end_offset=5)
+        assert days.count(utc("2026-03-02T12:00")) == 3
+        assert days.count() == 3
+
+    def test_start_today_with_the_running_day(self):
+        assert DailyPartitions("2026-03-10", end_offset=1).count(utc("2026-03-10T09:00")) == 1
+
+
+class TestHours:
+    def test_tc04_both_hours_of_a_fold_have_keys(self):
+        hours = HourlyPartitions("2023-11-05", "2023-11-06", timezone="America/Los_Angeles")
+        assert hours.keys(0, 4) == (
+            "2023-11-05T00-0700",
+            "2023-11-05T01-0700",
+            "2023-11-05T01-0800",
+            "2023-11-05T02-0800",
+        )
+        assert hours.count() == 25
+
+    def test_one_name_is_one_key_where_names_have_no_offset(self):
+        hours = HourlyPartitions(
+            "2010-11-07", "2010-11-08", timezone="America/Los_Angeles", key_format="%Y-%m-%dT%H:%M:%S"
+        )
+        assert hours.count() == len(set(hours.keys())) == 24
+        (warning,) = hours.warnings(utc("2010-01-01T00:00"))
+        assert "2010-11-07 01:00" in warning
+
+    @pytest.mark.parametrize(
+        ("zone", "first", "last", "hours"),
+        [
+            (NEW_YORK, "2026-03-01", "2026-04-01", 743),
+            (NEW_YORK, "2026-11-01", "2026-12-01", 721),
+            ("UTC", "2026-03-01", "2026-04-01", 744),
+        ],
+    )
+    def test_tc01_hours_of_a_month(self, zone, first, last, hours):
+        assert HourlyPartitions(first, last, timezone=zone).count() == hours
+
+    def test_half_hour_changes_leave_part_of_an_hour(self):
+        """Lord Howe 2026-10-04: 02:00 becomes 02:30, so that hour 02 is half an hour long."""
+        hours = HourlyPartitions("2026-10-04", "2026-10-05", timezone="Australia/Lord_Howe")
+        assert hours.count() == 24
+        assert hours.period(hours.key_at(2)) == (utc("2026-10-03T15:30"), utc("2026-10-03T16:00"))
+        assert hours.key_at(3) == "2026-10-04T03+1100"
+
+    def test_tc43_thirty_thousand_hours(self):
+        hours = HourlyPartitions("2019-01-01")
+        now = utc("2022-11-03T14:00")
+        assert hours.count(now) == 33662
+        assert hours.last(now) == "2022-11-03T13"
+
+    def test_tc43_a_million_minutes_are_counted_and_found_without_being_listed(self):
+        minutes = MinutelyPartitions("2024-01-01")
+        now = utc("2025-11-25T10:40")
+        begun = perf_counter()
+        assert minutes.count(now) == 1_000_000
+        assert minutes.key_at(999_999) == "2025-11-25T10:39"
+        assert minutes.index("2025-11-25T10:39") == 999_999
+        assert minutes.keys(500_000, 500_002) == ("2024-12-13T05:20", "2024-12-13T05:21")
+        assert minutes.contains("2025-02-28T00:00")
+        assert not minutes.contains("2025-02-29T00:00")
+        assert perf_counter() - begun < 0.1
+
+
+class TestOtherGrains:
+    def test_tc18_hours_of_a_range(self):
+        hours = HourlyPartitions("2026-06-18T08:00", "2026-06-18T10:00")
+        assert hours.keys() == ("2026-06-18T08", "2026-06-18T09")
+
+    def test_tc23_weeks_at_the_turn_of_the_year(self):
+        weeks = WeeklyPartitions("2024-12-30", "2027-01-10", key_format="%G-W%V")
+        assert weeks.partition_date("2025-W01") == utc("2024-12-30T00:00")
+        assert weeks.partition_date("2026-W01") == utc("2025-12-29T00:00")
+        assert weeks.partition_date("2026-W53") == utc("2026-12-28T00:00")
+        assert weeks.last() == "2027-W01"
+        assert not weeks.contains("2025-W53")
+
+    def test_tc23_a_week_format_that_mislabels_is_refused(self):
+        with pytest.raises(InvalidDefinition) as refusal:
+            WeeklyPartitions("2024-12-30", key_format="%Y-W%V")
+        assert refusal.value.path == "key_format"
+
+    def test_the_first_is_the_first_that_starts_in_the_span(self):
+        assert WeeklyPartitions("2026-03-04").key_at(0) == "2026-03-09 (W11)"
+        assert MonthlyPartitions("2026-01-15").key_at(0) == "2026-02"
+
+    def test_months_quarters_and_years(self):
+        assert MonthlyPartitions("2026-01-01", "2026-04-01").keys() == ("2026-01", "2026-02", "2026-03")
+        assert QuarterlyPartitions("2026-01-01", "2027-01-01").keys() == (
+            "2026-Q1",
+            "2026-Q2",
+            "2026-Q3",
+            "2026-Q4",
+        )
+        assert YearlyPartitions("2021-01-01", "2021-12-31").keys() == ("2021",)
+
+    def test_a_business_day_that_ends_in_the_night(self):
+        shop = TimePartitions("0 5 * * *", "2026-09-01", timezone="America/Toronto")
+        assert shop.period("2026-09-14") == (utc("2026-09-14T09:00"), utc("2026-09-15T09:00"))
+        assert shop.last(utc("2026-09-15T08:59")) == "2026-09-13"
+        assert shop.last(utc("2026-09-15T09:00")) == "2026-09-14"
+
+
+class TestExclusions:
+    WEEKDAYS = DailyPartitions("2023-10-23", timezone="Etc/GMT-2", exclusions=[BusinessCalendar()])
+
+    def test_tc22_friday_ends_on_saturday_and_monday_is_next(self):
+        assert self.WEEKDAYS.period("2023-10-27") == (utc("2023-10-26T22:00"), utc("2023-10-27T22:00"))
+        assert self.WEEKDAYS.last(utc("2023-10-27T21:59")) == "2023-10-26"
+        assert self.WEEKDAYS.last(utc("2023-10-27T22:00")) == "2023-10-27"
+        assert self.WEEKDAYS.keys(4, 6) == ("2023-10-27", "2023-10-30")
+
+    @pytest.mark.parametrize("key", ["2023-10-28", "2023-10-29"])
+    def test_tc22_saturday_and_sunday_have_no_key(self, key):
+        with pytest.raises(InvalidKey, match="the nearest are 2023-10-27 and 2023-10-30"):
+            self.WEEKDAYS.index(key)
+
+    @pytest.mark.parametrize(
+        ("first", "last", "days"), [("2026-02-01", "2026-03-01", 20), ("2026-03-01", "2026-04-01", 22)]
+    )
+    def test_tc22_business_days_of_a_month(self, first, last, days):
+        assert DailyPartitions(first, last, exclusions=[BusinessCalendar()]).count() == days
+
+    def test_the_running_day_is_not_replaced_by_one_to_come(self):
+        """On a Saturday, with weekends left out, no day is running."""
+        days = DailyPartitions("2026-03-02", end_offset=1, exclusions=["0 0 * * 6,0"])
+        assert days.last(utc("2026-03-07T12:00")) == "2026-03-06"
+
+    def test_by_date_time_and_cron(self):
+        hours = HourlyPartitions(
+            "2026-12-24",
+            "2026-12-27",
+            exclusions=["2026-12-25", date(2026, 12, 24), datetime(2026, 12, 26, 3), "0 4-23 * * *"],
+        )
+        assert hours.keys() == ("2026-12-26T00", "2026-12-26T01", "2026-12-26T02")
+
+    @pytest.mark.parametrize(
+        ("given", "path"),
+        [
+            (["0 0 0 * *"], "exclusions[0]"),
+            (["2026-12-25", "soon"], "exclusions[1]"),
+            ("2026-12-25", "exclusions"),
+            ([5], "exclusions[0]"),
+            ([utc("2026-12-25T00:00")], "exclusions[0]"),
+        ],
+    )
+    def test_refuses_what_is_no_exclusion(self, given, path):
+        with pytest.raises(InvalidDefinition) as refusal:
+            DailyPartitions("2026-01-01", exclusions=given)
+        assert refusal.value.path == path
+
+
+class TestBusinessCalendar:
+    def test_knows_weekends_and_holidays(self):
+        calendar = BusinessCalendar(holidays=["2026-12-25"])
+        days = [date(2026, 12, day) for day in range(24, 29)]
+        assert [calendar.is_business_day(day) for day in days] == [True, False, False, False, True]
+
+    def test_weekends_differ(self):
+        calendar = BusinessCalendar(weekend=["Friday", "saturday"])
+        assert calendar.is_business_day(date(2026, 3, 8))
+        assert not calendar.is_business_day(datetime(2026, 3, 6, 12))
+
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {"holidays": ["Christmas"]},
+            {"weekend": ["caturday"]},
+            {"weekend": ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]},
+        ],
+    )
+    def test_refuses_what_is_none(self, fields):
+        with pytest.raises(InvalidDefinition):
+            BusinessCalendar(**fields)
+
+
+class TestConstruction:
+    @pytest.mark.parametrize(
+        ("fields", "path"),
+        [
+            ({"cadence": "daily"}, "cadence"),
+            ({"cadence": "second"}, "cadence"),
+            ({"cadence": "0 0 0 * *"}, "cadence"),
+            ({"cadence": None}, "cadence"),
+            ({"start": "soon"}, "start"),
+            ({"start": None}, "start"),
+            ({"end": "2026-01-01"}, "end"),
+            ({"end": "2025-12-31"}, "end"),
+            ({"timezone": "Mars/X"}, "timezone"),
+            ({"end_offset": "1"}, "end_offset"),
+            ({"end_offset": True}, "end_offset"),
+            ({"key_format": "%Y-%m"}, "key_format"),
+            ({"key_format": "%m-%d"}, "key_format"),
+        ],
+    )
+    def test_refuses_what_cannot_work(self, fields, path):
+        with pytest.raises(InvalidDefinition) as refusal:
+            TimePartitions(**{"cadence": "day", "start": "2026-01-01", **fields})
+        assert refusal.value.path == path
+
+    def test_a_cron_needs_a_format_that_tells_its_ticks_apart(self):
+        with pytest.raises(InvalidDefinition, match="names two periods 2026-01"):
+            TimePartitions("0 0 1,15 * *", "2026-01-01", key_format="%Y-%m")
+        assert TimePartitions("0 0 15 * *", "2026-01-01", key_format="%Y-%m").key_at(1) == "2026-02"
+
+    def test_a_start_is_a_wall_time_of_the_zone_or_an_instant(self):
+        wall = DailyPartitions("2026-03-01", timezone=NEW_YORK)
+        assert wall.start == utc("2026-03-01T05:00")
+        assert wall == DailyPartitions(date(2026, 3, 1), timezone=NEW_YORK)
+        assert wall == DailyPartitions(utc("2026-03-01T05:00"), timezone=NEW_YORK)
+        assert wall == DailyPartitions("2026-03-01T05:00:00Z", timezone=NEW_YORK)
+
+    def test_a_start_that_clocks_skip_is_the_first_instant_after(self):
+        assert DailyPartitions("2026-09-06", timezone="America/Santiago").start == utc("2026-09-06T04:00")
+
+    @pytest.mark.parametrize(
+        ("cadence", "zone", "key_format"),
+        [
+            ("minute", "UTC", "%Y-%m-%dT%H:%M"),
+            ("hour", NEW_YORK, "%Y-%m-%dT%H%z"),
+            ("hour", "Asia/Kolkata", "%Y-%m-%dT%H"),
+            ("day", NEW_YORK, "%Y-%m-%d"),
+            ("0 5 * * *", NEW_YORK, "%Y-%m-%d"),
+            ("*/10 * * * *", NEW_YORK, "%Y-%m-%dT%H:%M%z"),
+            ("* * * * * */30", "UTC", "%Y-%m-%dT%H:%M:%S"),
+        ],
+    )
+    def test_default_formats(self, cadence, zone, key_format):
+        assert TimePartitions(cadence, "2026-01-01", timezone=zone).key_format == key_format
+
+    def test_an_old_start_counts_for_whether_a_zone_changes_its_clocks(self):
+        assert HourlyPartitions("2018-01-01", timezone="America/Sao_Paulo").key_format.endswith("%z")
+        assert not HourlyPartitions("2026-01-01", timezone="America/Sao_Paulo").key_format.endswith("%z")
+
+    def test_without_an_end_a_count_needs_a_moment(self):
+        with pytest.raises(InvalidDefinition, match="depends on when"):
+            DailyPartitions("2026-01-01").count()
+
+
+class TestNumbers:
+    def test_outside_of_the_definition_there_are_none(self):
+        days = DailyPartitions("2026-03-01", "2026-03-04")
+        for number in (-1, 3, 10**9):
+            with pytest.raises(IndexError):
+                days.key_at(number)
+        assert days.keys(3, 5) == ()
+        assert days.keys(1) == ("2026-03-02", "2026-03-03")
+
+    @pytest.mark.parametrize("key", ["2026-02-28", "2026-03-04"])
+    def test_a_key_outside_is_none_and_the_nearest_is_named(self, key):
+        with pytest.raises(InvalidKey, match=r"the nearest is 2026-03-0[13]"):
+            DailyPartitions("2026-03-01", "2026-03-04").index(key)
+
+    def test_a_key_to_come_is_none_yet(self):
+        days = DailyPartitions("2026-03-01")
+        assert days.contains("2030-01-01")
+        assert not days.contains("2030-01-01", utc("2026-03-10T00:00"))
+
+    @pytest.mark.parametrize("key", ["2026-3-2", "bad", "", None, 5, "2026-03-02T00"])
+    def test_a_sloppy_spelling_is_no_key(self, key):
+        assert not DailyPartitions("2026-03-01").contains(key)
+
+    @given(
+        st.sampled_from(
+            ["minute", "hour", "day", "week", "month", "quarter", "year", "*/10 * * * *", "30 2 * * 1-5"]
+        ),
+        st.sampled_from(["UTC", NEW_YORK, "Australia/Lord_Howe", "America/Santiago", "Pacific/Apia"]),
+        st.datetimes(datetime(2009, 1, 1), datetime(2012, 1, 1)),
+        st.integers(0, 100_000),
+        st.booleans(),
+    )
+    @settings(max_examples=200, deadline=None)
+    def test_numbers_and_keys_are_inverse(self, cadence, zone, start, number, business):
+        exclusions = [BusinessCalendar()] if business and cadence in ("minute", "hour", "day") else []
+        definition = TimePartitions(cadence, start, timezone=zone, exclusions=exclusions)
+        number = number if cadence in ("minute", "hour", "*/10 * * * *") else number % 500
+        key = definition.key_at(number)
+        assert definition.index(key) == number
+        begin, end = definition.period(key)
+        assert begin < end
+        assert definition.keys(number, number + 2)[0] == key
+
+    @given(
+        st.sampled_from([Grain.HOUR, Grain.DAY, Grain.MONTH]),
+        st.sampled_from(
+            [NEW_YORK, "Australia/Lord_Howe", "America/Havana", "Pacific/Apia", "Africa/Casablanca"]
+        ),
+        st.dates(date(2010, 1, 1), date(2030, 1, 1)),
+    )
+    @settings(max_examples=100, deadline=None)
+    def test_periods_are_those_of_the_calendar(self, grain, zone, day):
+        """Each period is one that `periods` finds too, wall time by wall time."""
+        place = ZoneInfo(zone)
+        wall = datetime(day.year, day.month, 1 if grain is Grain.MONTH else day.day)
+        definition = TimePartitions(grain.value, wall, wall + timedelta(days=3), timezone=zone)
+        hours = 72 if grain is Grain.HOUR else 3
+        step = timedelta(hours=1) if grain is Grain.HOUR else timedelta(days=1)
+        walls = [wall + step * n for n in range(hours)]
+        if grain is Grain.MONTH:
+            walls = [each for each in walls if each.day == 1]
+        wanted = sorted(start for each in walls for start in starts_at(grain, each, place))
+        assert [definition.start_of(n) for n in range(definition.count())] == wanted
+
+
+class TestPartitionsOfATimetable:
+    def keys(self, timetable, now):
+        definition = partitions_of(timetable, utc("2026-03-01T00:00"))
+        ticks = timetable.ticks(utc("2026-03-01T00:00") - timedelta(microseconds=1), now)
+        ticked = dict.fromkeys(tick.partition_key for tick in ticks)
+        return definition.keys(now=now), tuple(ticked)
+
+    @pytest.mark.parametrize(
+        "timetable",
+        [
+            CronPartitionTimetable("0 * * * *"),
+            CronPartitionTimetable("0 * * * *", timezone=NEW_YORK),
+            CronPartitionTimetable("*/5 * * * *", key_format="%Y-%m-%d"),
+            CronPartitionTimetable("*/15 9-17 * * 1-5", key_format="%Y-%m-%dT%H"),
+            CronPartitionTimetable("30 2 * * *", timezone=NEW_YORK),
+            CronPartitionTimetable("0 6 * * 1-5", key_format="%Y-%m-%d"),
+            CronPartitionTimetable("@monthly", key_format="%Y-%m"),
+            CronPartitionTimetable("@hourly", key_format="%Y-%m"),
+        ],
+    )
+    def test_are_the_keys_of_its_ticks(self, timetable):
+        defined, ticked = self.keys(timetable, utc("2026-03-20T11:07"))
+        assert defined == ticked
+
+    def test_of_the_period_that_just_ended_are_those_that_have(self):
+        timetable = CronPartitionTimetable("@daily", run_offset=-1, key_format="%Y-%m-%d")
+        definition = partitions_of(timetable, utc("2026-03-01T00:00"))
+        assert definition.last(utc("2026-03-10T12:00")) == "2026-03-09"
+
+
+class TestWords:
+    def test_say_what_is_expected(self):
+        assert DailyPartitions("2026-03-01").words() == "days from 2026-03-01 (UTC)"
+        ending = HourlyPartitions("2026-03-01T06:00", "2026-04-01", timezone=NEW_YORK)
+        assert ending.words() == "hours from 2026-03-01T06:00 to before 2026-04-01 (America/New_York)"
+        weekdays = DailyPartitions("2026-03-01", exclusions=[BusinessCalendar()])
+        assert weekdays.words() == "days from 2026-03-01 (UTC), some left out"
+        shop = TimePartitions("0 5 * * *", "2026-03-01")
+        assert shop.words() == "periods that start every day at 05:00 from 2026-03-01 (UTC)"
