@@ -3,8 +3,10 @@
 import logging
 from enum import StrEnum
 
+from celery import current_app
 from django.conf import settings
 from django.db import transaction
+from kombu.exceptions import OperationalError
 
 from core import models
 
@@ -33,9 +35,7 @@ def ring(bell: Bell) -> None:
 
 
 def _publish(bell: Bell) -> None:
-    from partitions_site.celery import app
-
     try:
-        app.send_task(f"scheduling.{bell}", retry=False)
-    except app.connection_errors as error:
+        current_app.send_task(f"scheduling.{bell}", retry=False)
+    except OperationalError as error:
         log.warning("nobody heard %s (%s): the next sweep will do it", bell, error)
