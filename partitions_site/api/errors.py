@@ -1,4 +1,4 @@
-"""What is answered when a request cannot be: `{"detail": text}`, or a list of problems for a request that does not fit."""
+"""What is answered when a request cannot be: `{"detail": text}`, or a list of problems if it does not fit."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -21,6 +21,10 @@ class BadRequest(exceptions.APIException):
     status_code = status.HTTP_400_BAD_REQUEST
 
 
+class WrongCredentials(exceptions.APIException):
+    status_code = status.HTTP_401_UNAUTHORIZED
+
+
 class Conflict(exceptions.APIException):
     status_code = status.HTTP_409_CONFLICT
 
@@ -36,7 +40,7 @@ class Unprocessable(exceptions.APIException):
 
 
 class Invalid(exceptions.APIException):
-    """A request whose parts do not fit. Each problem has `type`, `loc`, `msg` and, where there was one, `input`."""
+    """A request whose parts do not fit. Each problem has `type`, `loc`, `msg` and `input`."""
 
     status_code = status.HTTP_422_UNPROCESSABLE_ENTITY
 
@@ -50,7 +54,7 @@ def problem(kind: str, loc: Sequence[str | int], msg: str, given: object = None,
 
 
 def problems(errors: Any, given: Any, loc: Sequence[str | int], parent: Any = None) -> Iterable[Problem]:
-    """The errors of a serializer as a flat list, each with the path that leads to it and what was given there."""
+    """The errors of a serializer as a flat list, each with the path to it and what was given there."""
     if isinstance(errors, Mapping):
         for name, below in errors.items():
             if name == api_settings.NON_FIELD_ERRORS_KEY:
@@ -77,8 +81,8 @@ def answer(error: Exception, context: dict[str, Any]) -> Response | None:
         response.data = {"detail": error.problems}
     elif isinstance(error, Conflict):
         response.data = {"detail": error.detail}
-    elif type(error) in WORDS and error.detail == error.default_detail:  # type: ignore[attr-defined]
-        response.data = {"detail": WORDS[type(error)]}
+    elif isinstance(error, exceptions.APIException) and error.detail == error.default_detail:
+        response.data = {"detail": WORDS.get(type(error), str(error.detail))}
     elif isinstance(error, exceptions.MethodNotAllowed):
         response.data = {"detail": "Method Not Allowed"}
     return response
@@ -99,7 +103,7 @@ TYPES = {
 }
 """Names that Airflow's clients know for what REST framework calls otherwise."""
 
-WORDS = {
+WORDS: dict[type[exceptions.APIException], str] = {
     exceptions.NotAuthenticated: "Not authenticated",
     exceptions.PermissionDenied: "Forbidden",
 }

@@ -1,12 +1,13 @@
 """Fields as they stand in requests and answers, and how a request is read.
 
-A request that does not fit is answered in the words of Airflow's API, so a script's error messages stay as they are.
+A request that does not fit is answered in the words of Airflow's API: what scripts print stays as it was.
 """
 
 from collections.abc import Mapping
 from datetime import UTC
 from typing import Any, NoReturn, TypeVar
 
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.fields import empty
@@ -41,10 +42,10 @@ class _Worded:
     """A field whose refusals carry Airflow's name for them (`kind`) beside the sentence."""
 
     kinds: Mapping[str, str] = {}
-    error_messages: dict[str, str]
 
     def fail(self, key: str, **values: Any) -> NoReturn:
-        message = self.error_messages[key].format(**values)
+        words: Mapping[str, str] = self.error_messages  # type: ignore[attr-defined]
+        message = words[key].format(**values)
         raise serializers.ValidationError(message, code=self.kinds.get(key, key))
 
 
@@ -75,7 +76,7 @@ class PartitionKey(Text):
     default_error_messages = {"blank": "String should match pattern '\\S'", "key": "{reason}"}
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**({"max_length": MAX_KEY_LENGTH} | options))
+        super().__init__(**({"max_length": MAX_KEY_LENGTH, "allow_blank": False} | options))
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)
@@ -120,11 +121,9 @@ class Flag(_Worded, serializers.BooleanField):
 
 
 class Instant(_Worded, serializers.DateTimeField):
-    """An instant: read with any offset (none means UTC, a bare date its midnight), written in UTC with a `Z`."""
+    """An instant: read with any offset (none means UTC, a bare date its midnight), written with a `Z`."""
 
-    kinds = dict.fromkeys(
-        ("invalid", "date", "make_aware", "overflow", "null"), "datetime_from_date_parsing"
-    )
+    kinds = dict.fromkeys(("invalid", "date", "make_aware", "overflow", "null"), "datetime_from_date_parsing")
     default_error_messages = {
         "required": "Field required",
         "invalid": "Input should be a valid datetime or date",
@@ -161,6 +160,34 @@ class JsonObject(_Worded, serializers.JSONField):
         if not isinstance(data, dict):
             self.fail("invalid")
         return super().to_internal_value(data)
+
+
+class Always(serializers.Field[Any, Any, Any, Any]):
+    """A field that Airflow's clients expect and that has one answer here."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__(source="*", read_only=True)
+        self.value = value
+
+    def to_representation(self, value: Any) -> Any:
+        return self.value
+
+
+class AlwaysInSchema(OpenApiSerializerFieldExtension):
+    target_class = Always
+
+    def map_serializer_field(self, auto_schema: Any, direction: str) -> dict[str, Any]:
+        return JSON_TYPES[type(self.target.value)]
+
+
+JSON_TYPES: dict[type, dict[str, Any]] = {
+    bool: {"type": "boolean"},
+    int: {"type": "integer"},
+    str: {"type": "string"},
+    list: {"type": "array", "items": {}},
+    dict: {"type": "object"},
+    type(None): {"type": "null"},
+}
 
 
 class Form(serializers.Serializer[Any]):

@@ -1,4 +1,4 @@
-"""How the body of a request is read: bounded in size and depth, and nothing in it that a database cannot keep."""
+"""How the body of a request is read: bounded in size and depth, and nothing that a database cannot keep."""
 
 import json
 import math
@@ -25,7 +25,7 @@ class NdjsonBody(BaseParser):
 
     media_type = "application/x-ndjson"
 
-    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None) -> list[Any]:
+    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None) -> Any:
         lines = _read(stream, parser_context).splitlines()
         return [_loaded(line, [number]) for number, line in enumerate(lines) if line.strip()]
 
@@ -48,7 +48,9 @@ def _loaded(text: bytes, loc: list[str | int]) -> Any:
         _check(value, 0)
     except (ValueError, RecursionError) as error:
         reason = str(error) or "nested too deeply"
-        raise Invalid([problem("json_invalid", ["body", *loc], "JSON decode error", {}, error=reason)]) from None
+        raise Invalid(
+            [problem("json_invalid", ["body", *loc], "JSON decode error", {}, error=reason)]
+        ) from None
     return value
 
 
