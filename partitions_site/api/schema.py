@@ -1,0 +1,84 @@
+"""How the API describes itself: OpenAPI 3.1, and pages to browse it that need no network."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from drf_spectacular.utils import OpenApiResponse, PolymorphicProxySerializer
+from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
+from rest_framework import serializers
+
+
+class Detail(serializers.Serializer[Any]):
+    detail = serializers.CharField(help_text="What is wrong, in a sentence")
+
+
+class Taken(serializers.Serializer[Any]):
+    reason = serializers.CharField()
+    statement = serializers.CharField()
+    orig_error = serializers.CharField()
+    message = serializers.CharField()
+
+
+class TakenDetail(serializers.Serializer[Any]):
+    detail = Taken()
+
+
+class ProblemOut(serializers.Serializer[Any]):
+    type = serializers.CharField()
+    loc = serializers.ListField(
+        child=serializers.JSONField(), help_text="`body`, `query` or `path`, then the way in"
+    )
+    msg = serializers.CharField()
+    input = serializers.JSONField(required=False)
+    ctx = serializers.JSONField(required=False)
+
+
+class ProblemList(serializers.Serializer[Any]):
+    detail = ProblemOut(many=True)
+
+
+def _either(name: str, *forms: type[serializers.Serializer[Any]]) -> PolymorphicProxySerializer:
+    return PolymorphicProxySerializer(
+        component_name=name, serializers=list(forms), resource_type_field_name=None
+    )
+
+
+REFUSALS: dict[int, tuple[str, Any]] = {
+    400: ("The request asks for what cannot be", Detail),
+    401: ("Nobody has signed in", Detail),
+    403: ("Whoever has signed in may not do this", Detail),
+    404: ("There is no such thing", Detail),
+    409: ("It does not fit the state things are in", _either("Conflict", Detail, TakenDetail)),
+    413: ("The body is too long", Detail),
+    415: ("The body is of a kind that is not read here", Detail),
+    422: ("The request does not fit; each problem says where", _either("Unprocessable", ProblemList, Detail)),
+    503: ("Not ready", None),
+}
+
+ALWAYS = (401, 403)
+"""What every address that looks at credentials may answer."""
+
+
+def gives(
+    out: Any, status: int = 200, *, refusals: Sequence[int] = (), always: Sequence[int] = ALWAYS
+) -> dict[int, Any]:
+    """The answers of one operation: `out` with `status`, and the refusals it knows."""
+    known = {
+        code: OpenApiResponse(REFUSALS[code][1], REFUSALS[code][0]) for code in sorted({*refusals, *always})
+    }
+    return {status: OpenApiResponse(out, "") if out is None else out} | known
+
+
+class OpenApi(SpectacularJSONAPIView):
+    """`/api/v2/openapi.json`."""
+
+    authentication_classes = ()
+    permission_classes = ()
+
+
+class Docs(SpectacularSwaggerSplitView):
+    """`/docs`: the page and, as an address of its own, its script, so that a strict policy lets it run."""
+
+    authentication_classes = ()
+    permission_classes = ()
+    url_name = "openapi"
