@@ -4,7 +4,7 @@ from django.db import models
 from knox.models import AbstractAuthToken
 
 
-class ApiToken(AbstractAuthToken):  # type: ignore[misc]
+class ApiToken(AbstractAuthToken):
     """One way in for a program. Only a digest is kept: the token itself is shown once, to whoever made it.
 
     A `sign_in` row stands behind a web token that `POST /auth/token` gave out: taking the row away ends it.

@@ -1,7 +1,7 @@
 """Who may do what: four groups, each with the rights of those before it.
 
-Whoever has signed in may read. Groups are made when the database is migrated; rights that an installation adds
-to them stay, rights named here come back.
+Whoever has signed in may read. Groups are made when the database is migrated; rights that an installation
+adds to them stay, rights named here come back.
 """
 
 from typing import Any

@@ -1,0 +1,163 @@
+"""Signing in for programs: web tokens for Airflow's clients, personal tokens for everything else."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import authenticate
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import exceptions, serializers, status
+from rest_framework.exceptions import NotFound
+from rest_framework.parsers import BaseParser, FormParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from partitions_site.api.auth import SIGNED_IN, Address, OpenAddress, deed, web_token
+from partitions_site.api.errors import BadRequest, Unprocessable, WrongCredentials
+from partitions_site.api.fields import Form, Instant, Text, Whole, read_body
+from partitions_site.api.parsing import JsonBody
+from partitions_site.api.schema import gives
+from partitions_site.models import ApiToken
+from scheduling import journal
+
+
+class SignIn(serializers.Serializer[Any]):
+    username = serializers.CharField()
+    password = serializers.CharField(trim_whitespace=False)
+
+
+class WebTokenOut(serializers.Serializer[Any]):
+    access_token = serializers.CharField()
+
+
+class PersonalTokenIn(Form):
+    name = Text(max_length=100, help_text="What the token is for")
+    days = Whole(
+        min_value=1, max_value=3650, required=False, help_text="Days it lives; without, until revoked"
+    )
+
+
+class PersonalTokenOut(serializers.Serializer[Any]):
+    id = serializers.CharField(source="token_key", help_text="The first letters of the token")
+    name = serializers.CharField()
+    created_at = Instant(source="created")
+    expires_at = Instant(source="expiry", allow_null=True)
+    last_used_at = Instant(allow_null=True)
+
+
+class NewPersonalTokenOut(PersonalTokenOut):
+    token = serializers.CharField(help_text="The token itself: shown this once")
+
+
+class WebToken(OpenAddress):
+    """`/auth/token`: a web token for a name and a password, as JSON or as a form."""
+
+    parser_classes: tuple[type[BaseParser], ...] = (JsonBody, FormParser)
+    life = timedelta(seconds=settings.WEB_TOKEN_SECONDS)
+
+    @extend_schema(
+        operation_id="token_unavailable",
+        summary="Refused: every token needs a password",
+        responses=gives(None, refusals=(403,)),
+    )
+    def get(self, request: Request) -> Response:
+        raise exceptions.PermissionDenied("A token is given for a name and a password: POST them here")
+
+    @extend_schema(
+        operation_id="create_token",
+        summary="Sign in",
+        request=SignIn,
+        responses=gives(WebTokenOut, 201, refusals=(400, 401, 422)),
+    )
+    def post(self, request: Request) -> Response:
+        token = web_token(_signed_in(request), life=self.life, at=timezone.now())
+        return Response({"access_token": token}, status=status.HTTP_201_CREATED)
+
+
+class CliToken(WebToken):
+    """`/auth/token/cli`: the same from JSON only, for a shorter life."""
+
+    parser_classes = (JsonBody,)
+    life = timedelta(seconds=settings.CLI_TOKEN_SECONDS)
+    http_method_names = ["post", "options"]
+
+    @extend_schema(
+        operation_id="create_cli_token",
+        summary="Sign in for a short while",
+        request=SignIn,
+        responses=gives(WebTokenOut, 201, refusals=(400, 401, 422)),
+    )
+    def post(self, request: Request) -> Response:
+        return super().post(request)
+
+
+class PersonalTokens(Address):
+    """`/auth/tokens`: the personal tokens of whoever asks."""
+
+    needs = {"POST": SIGNED_IN}
+
+    @extend_schema(
+        operation_id="get_personal_tokens", summary="My tokens", responses=gives(PersonalTokenOut(many=True))
+    )
+    def get(self, request: Request) -> Response:
+        return Response(PersonalTokenOut(_own(request), many=True).data)
+
+    @extend_schema(
+        operation_id="create_personal_token",
+        summary="Make a token",
+        request=PersonalTokenIn,
+        responses=gives(NewPersonalTokenOut, 201, refusals=(422,)),
+    )
+    def post(self, request: Request) -> Response:
+        asked, at = read_body(PersonalTokenIn, request), timezone.now()
+        life = timedelta(days=asked["days"]) if "days" in asked else None
+        row, token = ApiToken.objects.create(user=request.user, expiry=life, name=asked["name"])
+        journal.note("token made", deed=deed(request), at=at, token=row.token_key, name=row.name)
+        shown = PersonalTokenOut(row).data | {"token": token}
+        return Response(shown, status=status.HTTP_201_CREATED)
+
+
+class PersonalToken(Address):
+    """`/auth/tokens/{token_id}`: one of them, to be revoked."""
+
+    needs = {"DELETE": SIGNED_IN}
+
+    @extend_schema(
+        operation_id="revoke_personal_token",
+        summary="Revoke a token",
+        responses=gives(None, 204, refusals=(404,)),
+    )
+    def delete(self, request: Request, token_id: str) -> Response:
+        row = _own(request).filter(token_key=token_id).first()
+        if row is None:
+            raise NotFound(f"You have no token that begins with {token_id!r}")
+        row.delete()
+        journal.note(
+            "token revoked", deed=deed(request), at=timezone.now(), token=row.token_key, name=row.name
+        )
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _signed_in(request: Request) -> User:
+    """The user that the name and password of `request` belong to.
+
+    :raises Unprocessable: if one of the two is not there.
+    """
+    given: Any = request.data if hasattr(request.data, "get") else {}
+    absent = [name for name in ("username", "password") if not isinstance(given.get(name), str)]
+    if absent:
+        raise Unprocessable(f"Field required: {' and '.join(absent)}")
+    if not given["username"] or not given["password"]:
+        raise BadRequest("Username and password must not be empty")
+    user = authenticate(request._request, username=given["username"], password=given["password"])
+    if not isinstance(user, User):
+        raise WrongCredentials("Invalid credentials")
+    return user
+
+
+def _own(request: Request) -> "QuerySet[ApiToken]":
+    own: QuerySet[ApiToken] = ApiToken.objects.filter(user=request.user, kind=ApiToken.Kind.PERSONAL)
+    return own

@@ -1,0 +1,244 @@
+"""Signing in for programs: web tokens as Airflow's clients want them, and personal tokens."""
+
+from datetime import timedelta
+
+import jwt
+import pytest
+from django.utils import timezone
+
+from core.models import JournalEntry
+from partitions_site import roles
+from partitions_site.api import auth
+from partitions_site.models import ApiToken
+
+pytestmark = pytest.mark.django_db
+
+SECRET = {"username": "viewer", "password": "viewer-secret"}
+
+
+@pytest.fixture
+def viewer(user_of):
+    return user_of(roles.VIEWER)
+
+
+def bearer(token):
+    return {"HTTP_AUTHORIZATION": f"Bearer {token}"}
+
+
+class TestSigningIn:
+    def test_gives_a_token_for_a_name_and_a_password(self, anyone, viewer):
+        answer = anyone.post("/auth/token", SECRET)
+        assert answer.status_code == 201
+        assert list(answer.json()) == ["access_token"]
+        assert anyone.get("/api/v2/assets", **bearer(answer.json()["access_token"])).status_code == 200
+
+    def test_takes_a_form_too(self, anyone, viewer):
+        form = "username=viewer&password=viewer-secret"
+        answer = anyone.post("/auth/token", form, content_type="application/x-www-form-urlencoded")
+        assert answer.status_code == 201
+
+    def test_takes_no_form_for_the_command_line(self, anyone, viewer):
+        form = "username=viewer&password=viewer-secret"
+        answer = anyone.post("/auth/token/cli", form, content_type="application/x-www-form-urlencoded")
+        assert answer.status_code == 415
+
+    def test_gives_the_command_line_a_token_of_a_shorter_life(self, anyone, viewer):
+        tokens = [
+            anyone.post(address, SECRET).json()["access_token"]
+            for address in ("/auth/token", "/auth/token/cli")
+        ]
+        lives = [claims["exp"] - claims["iat"] for claims in map(unverified, tokens)]
+        assert lives == [86_400, 3_600]
+
+    @pytest.mark.parametrize(
+        ("body", "status", "detail"),
+        [
+            ({"username": "viewer", "password": "nope"}, 401, "Invalid credentials"),
+            ({"username": "nobody", "password": "viewer-secret"}, 401, "Invalid credentials"),
+            ({"username": "viewer", "password": ""}, 400, "Username and password must not be empty"),
+            ({"username": "viewer"}, 422, "Field required: password"),
+            ({}, 422, "Field required: username and password"),
+            ([1], 422, "Field required: username and password"),
+            ({"username": "viewer", "password": 7}, 422, "Field required: password"),
+        ],
+    )
+    def test_refuses_with_a_sentence(self, anyone, viewer, body, status, detail):
+        answer = anyone.post("/auth/token", body)
+        assert (answer.status_code, answer.json()) == (status, {"detail": detail})
+
+    def test_refuses_whoever_is_not_active_any_more(self, anyone, viewer):
+        viewer.is_active = False
+        viewer.save()
+        assert anyone.post("/auth/token", SECRET).status_code == 401
+
+    def test_gives_no_token_without_a_password(self, anyone):
+        answer = anyone.get("/auth/token")
+        assert answer.status_code == 403
+        assert "password" in answer.json()["detail"]
+
+    def test_forgets_sign_ins_that_have_run_out(self, anyone, viewer):
+        past = timezone.now() - timedelta(hours=1)
+        ApiToken.objects.create(user=viewer, kind=ApiToken.Kind.SIGN_IN, expiry=timedelta(hours=-1))
+        ApiToken.objects.create(user=viewer, kind=ApiToken.Kind.PERSONAL, expiry=timedelta(hours=-1))
+        anyone.post("/auth/token", SECRET)
+        left = ApiToken.objects.filter(expiry__lt=past + timedelta(minutes=1))
+        assert [token.kind for token in left] == [ApiToken.Kind.PERSONAL]
+
+
+def unverified(token):
+    return jwt.decode(token, options={"verify_signature": False})
+
+
+class TestWebToken:
+    @pytest.fixture
+    def token(self, anyone, viewer):
+        return anyone.post("/auth/token", SECRET).json()["access_token"]
+
+    def refused(self, anyone, token):
+        answer = anyone.get("/api/v2/assets", **bearer(token))
+        return (answer.status_code, answer.json()) == (403, {"detail": "Invalid JWT token"})
+
+    def test_ends_when_its_row_is_taken_away(self, anyone, token):
+        ApiToken.objects.all().delete()
+        assert self.refused(anyone, token)
+
+    def test_ends_with_the_password(self, anyone, viewer, token):
+        viewer.set_password("another")
+        viewer.save()
+        assert self.refused(anyone, token)
+
+    def test_ends_with_its_owner(self, anyone, viewer, token):
+        viewer.is_active = False
+        viewer.save()
+        assert self.refused(anyone, token)
+
+    def test_ends_after_its_life(self, anyone, viewer):
+        token = auth.web_token(viewer, life=timedelta(seconds=-1), at=timezone.now())
+        assert self.refused(anyone, token)
+
+    @pytest.mark.parametrize("made", ["nonsense", "a.b.c", ""])
+    def test_refuses_what_is_no_token(self, anyone, made):
+        assert self.refused(anyone, made)
+
+    def test_refuses_a_token_that_another_key_signed(self, anyone, token):
+        forged = jwt.encode(
+            unverified(token), "another key, at least as long as it must be", algorithm="HS256"
+        )
+        assert self.refused(anyone, forged)
+
+    def test_refuses_a_token_that_nothing_signed(self, anyone, token):
+        assert self.refused(anyone, jwt.encode(unverified(token), None, algorithm="none"))
+
+    def test_refuses_a_token_for_somebody_else(self, anyone, token, user_of):
+        other = unverified(token) | {"sub": str(user_of(roles.ADMIN).pk)}
+        signed = jwt.encode(other, auth._signing_key(), algorithm=auth.ALGORITHM)
+        assert self.refused(anyone, signed)
+
+    def test_is_read_from_the_cookie(self, anyone, token):
+        anyone.cookies["_token"] = token
+        assert anyone.get("/api/v2/assets").status_code == 200
+
+
+class TestCookie:
+    """A cookie goes along with whatever page a browser is on: a write from another site is nobody's."""
+
+    @pytest.fixture
+    def operator(self, anyone, user_of):
+        anyone.cookies["_token"] = auth.web_token(
+            user_of(roles.OPERATOR), life=timedelta(hours=1), at=timezone.now()
+        )
+        return anyone
+
+    def test_writes_from_here(self, operator, lab):
+        body = {"asset_id": lab["plain_asset"].pk}
+        assert operator.post("/api/v2/assets/events", body).status_code == 200
+        assert (
+            operator.post("/api/v2/assets/events", body, HTTP_ORIGIN="http://testserver").status_code == 200
+        )
+
+    def test_does_not_write_from_elsewhere(self, operator, lab):
+        body = {"asset_id": lab["plain_asset"].pk}
+        answer = operator.post("/api/v2/assets/events", body, HTTP_ORIGIN="https://elsewhere.example")
+        assert answer.status_code == 401
+
+
+class TestSession:
+    """Pages call the API with their session; such a write needs the page's token."""
+
+    def test_reads(self, client, viewer):
+        client.force_login(viewer)
+        assert client.get("/api/v2/assets").status_code == 200
+
+    def test_does_not_write_without_the_token_of_the_page(self, lab, user_of):
+        from rest_framework.test import APIClient
+
+        client = APIClient(enforce_csrf_checks=True)
+        client.force_login(user_of(roles.OPERATOR))
+        answer = client.post("/api/v2/assets/events", {"asset_id": lab["plain_asset"].pk})
+        assert answer.status_code == 403
+        assert "CSRF" in answer.json()["detail"]
+
+
+class TestPersonalTokens:
+    def made(self, api, **body):
+        answer = api.post("/auth/tokens", {"name": "nightly export"} | body)
+        assert answer.status_code == 201, answer.json()
+        return answer.json()
+
+    def test_a_token_is_shown_once_and_kept_as_a_digest(self, api):
+        made = self.made(api)
+        assert made["token"].startswith("pt_")
+        assert made["id"] == made["token"][:15]
+        assert made["expires_at"] is None
+        assert ApiToken.objects.get().digest != made["token"]
+        [listed] = api.get("/auth/tokens").json()
+        assert "token" not in listed
+        assert listed["name"] == "nightly export"
+
+    @pytest.mark.parametrize("scheme", ["Bearer", "Token", "bearer"])
+    def test_lets_a_program_in(self, api, anyone, lab, scheme):
+        token = self.made(api)["token"]
+        answer = anyone.post(
+            "/api/v2/assets/events",
+            {"asset_id": lab["plain_asset"].pk},
+            HTTP_AUTHORIZATION=f"{scheme} {token}",
+        )
+        assert answer.status_code == 200
+
+    def test_notes_when_it_was_last_used(self, api, anyone):
+        token = self.made(api)["token"]
+        anyone.get("/api/v2/assets", **bearer(token))
+        first = ApiToken.objects.get().last_used_at
+        anyone.get("/api/v2/assets", **bearer(token))
+        assert first is not None
+        assert ApiToken.objects.get().last_used_at == first
+
+    def test_ends_after_the_days_asked_for(self, api, anyone):
+        token = self.made(api, days=30)["token"]
+        row = ApiToken.objects.get()
+        assert timedelta(days=29, hours=23) < row.expiry - timezone.now() <= timedelta(days=30)
+        ApiToken.objects.update(expiry=timezone.now() - timedelta(seconds=1))
+        assert anyone.get("/api/v2/assets", **bearer(token)).status_code == 401
+
+    def test_is_revoked_by_its_owner_only(self, api, api_of, anyone):
+        made = self.made(api)
+        assert api_of(roles.ADMIN).delete(f"/auth/tokens/{made['id']}").status_code == 404
+        assert api.delete(f"/auth/tokens/{made['id']}").status_code == 204
+        assert anyone.get("/api/v2/assets", **bearer(made["token"])).status_code == 401
+        assert api.delete(f"/auth/tokens/{made['id']}").status_code == 404
+
+    def test_a_wrong_one_is_refused(self, anyone):
+        assert anyone.get("/api/v2/assets", **bearer("pt_" + "0" * 64)).status_code == 401
+
+    def test_making_and_revoking_are_in_the_journal(self, api):
+        made = self.made(api)
+        api.delete(f"/auth/tokens/{made['id']}")
+        entries = JournalEntry.objects.order_by("id").values_list("event", "by", "via")
+        assert list(entries) == [("token made", "operator", "api"), ("token revoked", "operator", "api")]
+        assert made["token"] not in str(list(JournalEntry.objects.values()))
+
+    @pytest.mark.parametrize(
+        "body", [{}, {"name": "x", "days": 0}, {"name": "x" * 101}, {"name": "x", "scope": 1}]
+    )
+    def test_refuses_what_does_not_fit(self, api, body):
+        assert api.post("/auth/tokens", body).status_code == 422
