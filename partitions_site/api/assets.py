@@ -1,0 +1,158 @@
+"""Assets: `/api/v2/assets`."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from core.models import Asset, AssetEvent, Dag, Dependency, Outlet
+from partitions_site.api.auth import Address
+from partitions_site.api.fields import Always, Instant, JsonObject, row_id
+from partitions_site.api.filters import AnyOf, Pattern, Prefix, When
+from partitions_site.api.pages import Listing
+from partitions_site.api.schema import gives
+
+
+class ScheduledDagOut(serializers.Serializer[Any]):
+    dag_id = serializers.CharField(source="dag.dag_id")
+    created_at = Instant()
+    updated_at = Instant(source="dag.updated_at")
+
+
+class TaskOut(serializers.Serializer[Any]):
+    dag_id = serializers.CharField(source="dag.dag_id")
+    task_id = serializers.CharField()
+    created_at = Instant(source="dag.created_at")
+    updated_at = Instant(source="dag.updated_at")
+
+
+class LastEventOut(serializers.Serializer[Any]):
+    id = serializers.IntegerField(allow_null=True)
+    timestamp = Instant(allow_null=True)
+
+
+class AssetOut(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    uri = serializers.CharField()
+    group = serializers.CharField()
+    extra = JsonObject()
+    created_at = Instant()
+    updated_at = Instant()
+    scheduled_dags = ScheduledDagOut(source="dependencies", many=True)
+    producing_tasks = TaskOut(source="outlets", many=True)
+    consuming_tasks = serializers.SerializerMethodField()
+    aliases = Always([])
+    watchers = Always([])
+    last_asset_event = serializers.SerializerMethodField()
+
+    @extend_schema_field(TaskOut(many=True))
+    def get_consuming_tasks(self, asset: Asset) -> Any:
+        return TaskOut(self.context["readers"].get(asset.name, []), many=True).data
+
+    @extend_schema_field(LastEventOut)
+    def get_last_asset_event(self, asset: Asset) -> Any:
+        return LastEventOut(self.context["last_events"].get(asset.pk, {"id": None, "timestamp": None})).data
+
+
+def _touched_by(dag_ids: list[str]) -> Q:
+    listening = Dependency.objects.filter(dag__dag_id__in=dag_ids).values("asset_id")
+    writing = Outlet.objects.filter(dag__dag_id__in=dag_ids).values("asset_id")
+    return Q(pk__in=listening) | Q(pk__in=writing)
+
+
+ASSETS = Listing(
+    noun="assets",
+    out=AssetOut,
+    orders={name: name for name in ("id", "name", "uri", "created_at", "updated_at")},
+    filters=[
+        Pattern("name", "name"),
+        Prefix("name", "name"),
+        Pattern("uri", "uri"),
+        Prefix("uri", "uri"),
+        AnyOf("dag_ids", _touched_by, commas=True),
+        When("only_active", lambda only: Q(is_active=True) if only else Q(), default="true"),
+    ],
+)
+
+
+class Assets(Address):
+    """`/api/v2/assets`."""
+
+    @ASSETS.described("get_assets", "Assets")
+    def get(self, request: Request) -> Response:
+        return ASSETS.answer(request, _with_dags(), prepare=_beside)
+
+
+class OneAsset(Address):
+    """`/api/v2/assets/{asset_id}`."""
+
+    @extend_schema(
+        operation_id="get_asset", summary="One asset", responses=gives(AssetOut, refusals=(404, 422))
+    )
+    def get(self, request: Request, asset_id: str) -> Response:
+        asset = find_asset(row_id("asset_id", asset_id), _with_dags())
+        return Response(AssetOut(asset, context=_beside([asset])).data)
+
+
+class AliasOut(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    group = serializers.CharField()
+
+
+ALIASES = Listing(noun="asset_aliases", out=AliasOut, orders={"id": "id", "name": "name"})
+
+
+class Aliases(Address):
+    """`/api/v2/assets/aliases`: there are none here."""
+
+    @ALIASES.described("get_asset_aliases", "Asset aliases: none")
+    def get(self, request: Request) -> Response:
+        return ALIASES.answer(request, Asset.objects.none())
+
+
+def find_asset(pk: int, among: "QuerySet[Asset] | None" = None) -> Asset:
+    """:raises NotFound: if there is no asset of that number."""
+    found = (Asset.objects.all() if among is None else among).filter(pk=pk).first()
+    if found is None:
+        raise NotFound(f"The Asset with ID: `{pk}` was not found")
+    return found
+
+
+def _with_dags() -> "QuerySet[Asset]":
+    listening = Dependency.objects.filter(dag__is_active=True).select_related("dag").order_by("dag__dag_id")
+    writing = (
+        Outlet.objects.filter(dag__is_active=True).select_related("dag").order_by("dag__dag_id", "task_id")
+    )
+    wanted = ("asset_id", "dag__dag_id", "dag__created_at", "dag__updated_at")
+    latest = AssetEvent.objects.filter(asset=OuterRef("pk")).order_by("-id").values("id")[:1]
+    return Asset.objects.annotate(last_event_id=Subquery(latest)).prefetch_related(
+        Prefetch("dependencies", listening.only(*wanted, "created_at")),
+        Prefetch("outlets", writing.only(*wanted, "task_id")),
+    )
+
+
+def _beside(assets: list[Asset]) -> dict[str, Any]:
+    """Last events, and the tasks that read the assets."""
+    ids = [asset.last_event_id for asset in assets]  # type: ignore[attr-defined]
+    events = AssetEvent.objects.filter(pk__in=[each for each in ids if each]).values(
+        "asset_id", "id", "timestamp"
+    )
+    readers: dict[str, list[dict[str, Any]]] = {}
+    for name, task in _inlets() if assets else ():
+        readers.setdefault(name, []).append(task)
+    return {"last_events": {event["asset_id"]: event for event in events}, "readers": readers}
+
+
+def _inlets() -> Iterator[tuple[str, dict[str, Any]]]:
+    dags = Dag.objects.active().only("dag_id", "tasks", "created_at", "updated_at")
+    for dag in dags.order_by("dag_id"):
+        for task in dag.tasks:
+            for name in task.get("inlets", ()):
+                yield name, {"dag": dag, "task_id": task["task_id"]}

@@ -1,0 +1,317 @@
+"""Dags: `/api/v2/dags`."""
+
+from typing import Any
+
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from core.models import Dag, DagRun, Dependency
+from partitions_site.api import wire
+from partitions_site.api.auth import Address, deed
+from partitions_site.api.errors import BadRequest, Unprocessable
+from partitions_site.api.expressions import asset_expression
+from partitions_site.api.fields import Always, Flag, Form, Instant, Text, read_body
+from partitions_site.api.filters import AnyOf, Pattern, Prefix, When
+from partitions_site.api.pages import Listing
+from partitions_site.api.schema import gives
+from scheduling import configuration, listening
+from scheduling.algebra.errors import PartitionError
+
+SLOTS = 16
+"""Airflow's default of tasks at a time; tasks of a run go one after another here."""
+
+
+class TagOut(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    dag_id = serializers.CharField()
+    dag_display_name = serializers.CharField()
+
+
+class DagProblemOut(serializers.Serializer[Any]):
+    code = serializers.CharField()
+    level = serializers.CharField()
+    sentence = serializers.CharField()
+
+
+class DagOut(serializers.Serializer[Any]):
+    dag_id = serializers.CharField()
+    dag_display_name = serializers.CharField(source="dag_id")
+    is_paused = serializers.BooleanField()
+    is_stale = serializers.SerializerMethodField()
+    last_parsed_time = Instant(source="source.loaded_at", allow_null=True, default=None)
+    last_parse_duration = Always(None)
+    last_expired = Always(None)
+    bundle_name = Always("definitions")
+    bundle_version = Always(None)
+    relative_fileloc = serializers.CharField(source="source.name", default=None, allow_null=True)
+    fileloc = serializers.CharField(source="source.name", default="")
+    description = serializers.SerializerMethodField()
+    timetable_summary = serializers.SerializerMethodField()
+    timetable_description = serializers.SerializerMethodField()
+    timetable_partitioned = serializers.BooleanField(source="is_partitioned")
+    timetable_periodic = serializers.BooleanField(source="is_periodic")
+    tags = serializers.SerializerMethodField()
+    max_active_tasks = Always(SLOTS)
+    max_active_runs = serializers.IntegerField()
+    max_consecutive_failed_dag_runs = Always(0)
+    has_task_concurrency_limits = Always(False)
+    has_import_errors = serializers.SerializerMethodField()
+    next_dagrun_logical_date = Always(None)
+    next_dagrun_data_interval_start = Always(None)
+    next_dagrun_data_interval_end = Always(None)
+    next_dagrun_run_after = Instant(source="next_tick_at", allow_null=True)
+    allowed_run_types = Always(None)
+    owners = Always(["partita"])
+    is_backfillable = serializers.BooleanField(source="is_periodic")
+    file_token = Always("")
+    problems = DagProblemOut(many=True, help_text="What is wrong with the definition")
+
+    def get_is_stale(self, dag: Dag) -> bool:
+        return not dag.is_active
+
+    def get_description(self, dag: Dag) -> str | None:
+        return dag.description or None
+
+    def get_timetable_summary(self, dag: Dag) -> str | None:
+        timetable = _timetable(dag)
+        return timetable.summary if timetable else None
+
+    def get_timetable_description(self, dag: Dag) -> str | None:
+        if dag.schedule is None:
+            return "Never, external triggers only"
+        timetable = _timetable(dag)
+        return timetable.words() if timetable else "Its definition cannot be read"
+
+    @extend_schema_field(TagOut(many=True))
+    def get_tags(self, dag: Dag) -> list[dict[str, str]]:
+        return [{"name": tag, "dag_id": dag.dag_id, "dag_display_name": dag.dag_id} for tag in dag.tags]
+
+    def get_has_import_errors(self, dag: Dag) -> bool:
+        return bool(dag.source and dag.source.error)
+
+
+class DagDetailsOut(DagOut):
+    catchup = serializers.SerializerMethodField()
+    dag_run_timeout = Always(None)
+    asset_expression = serializers.SerializerMethodField()
+    doc_md = Always(None)
+    start_date = Instant(allow_null=True)
+    end_date = Instant(allow_null=True)
+    is_paused_upon_creation = Always(None)
+    params = Always({})
+    render_template_as_native_obj = Always(False)
+    template_search_path = Always(None)
+    timezone = serializers.SerializerMethodField()
+    last_parsed = Instant(source="source.loaded_at", allow_null=True, default=None)
+    default_args = Always({})
+    rerun_with_latest_version = Always(None)
+    owner_links = Always({})
+    is_favorite = Always(False)
+    active_runs_count = serializers.SerializerMethodField()
+    concurrency = Always(SLOTS)
+    latest_dag_version = serializers.SerializerMethodField()
+
+    def get_catchup(self, dag: Dag) -> bool:
+        return dag.catchup == Dag.Catchup.ALL
+
+    @extend_schema_field({"type": ["object", "null"], "additionalProperties": True})
+    def get_asset_expression(self, dag: Dag) -> dict[str, Any] | None:
+        return asset_expression(dag)
+
+    def get_timezone(self, dag: Dag) -> str:
+        return str(getattr(_timetable(dag), "timezone", "UTC"))
+
+    def get_active_runs_count(self, dag: Dag) -> int:
+        return dag.runs.filter(state__in=[DagRun.State.QUEUED, DagRun.State.RUNNING]).count()
+
+    @extend_schema_field(wire.DagVersionOut)
+    def get_latest_dag_version(self, dag: Dag) -> Any:
+        return wire.DagVersionOut(wire.version(dag)).data
+
+
+class DagIn(Form):
+    is_paused = Flag()
+
+
+class StateCountOut(serializers.Serializer[Any]):
+    state = serializers.CharField()
+    count = serializers.IntegerField()
+
+
+class DagStatsOut(serializers.Serializer[Any]):
+    dag_id = serializers.CharField()
+    dag_display_name = serializers.CharField(source="dag_id")
+    stats = serializers.SerializerMethodField()
+
+    @extend_schema_field(StateCountOut(many=True))
+    def get_stats(self, dag: Dag) -> list[dict[str, Any]]:
+        counts = self.context["counts"]
+        return [
+            {"state": name, "count": sum(counts.get((dag.pk, each), 0) for each in wire.RUN_STATES[name])}
+            for name in ("queued", "running", "success", "failed")
+        ]
+
+
+def _tagged(tags: list[str]) -> Q:
+    """Tags are a list in a column: few Dags, so they are looked through here."""
+    wanted = set(tags)
+    rows = Dag.objects.values_list("pk", "tags")
+    return Q(pk__in=[pk for pk, own in rows if wanted.intersection(own)])
+
+
+def _last_run_state(name: str) -> Q:
+    if name not in wire.RUN_STATES:
+        valid = ", ".join(wire.RUN_STATES)
+        raise Unprocessable(f"Invalid value for last_dag_run_state. Valid values are {valid}")
+    return Q(last_run_state__in=wire.RUN_STATES[name])
+
+
+_BROKEN = Q(source__isnull=False) & ~Q(source__error="")
+_LISTENING = Q(pk__in=Dependency.objects.values("dag_id"))
+
+DAGS = Listing(
+    noun="dags",
+    out=DagOut,
+    orders={
+        "dag_id": "dag_id",
+        "dag_display_name": "dag_id",
+        "next_dagrun": "next_tick_at",
+        "start_date": "start_date",
+        "last_run_state": "last_run_state",
+        "last_run_start_date": "last_run_started_at",
+    },
+    filters=[
+        Pattern("dag_id", "dag_id"),
+        Prefix("dag_id", "dag_id"),
+        Pattern("dag_display_name", "dag_id"),
+        Prefix("dag_display_name", "dag_id"),
+        AnyOf("tags", _tagged),
+        AnyOf("owners", lambda owners: Q() if "partita" in owners else Q(pk__in=[])),
+        When("paused", lambda paused: Q(is_paused=paused)),
+        When("exclude_stale", lambda exclude: Q(is_active=True) if exclude else Q(), default="true"),
+        When("has_import_errors", lambda has: _BROKEN if has else ~_BROKEN),
+        When("has_asset_schedule", lambda has: _LISTENING if has else ~_LISTENING),
+        When("is_favorite", lambda is_favorite: Q(pk__in=[]) if is_favorite else Q()),
+        When("last_dag_run_state", _last_run_state, Text),
+    ],
+    default=("dag_id",),
+)
+
+STATS = Listing(
+    noun="dags",
+    out=DagStatsOut,
+    orders={"dag_id": "dag_id"},
+    filters=[AnyOf("dag_ids", "dag_id", commas=True)],
+    default=("dag_id",),
+)
+
+UPDATE_MASK = OpenApiParameter("update_mask", str, many=True, description="`is_paused`, or nothing")
+
+
+class Dags(Address):
+    """`/api/v2/dags`."""
+
+    needs = {"PATCH": "core.change_dag"}
+
+    @DAGS.described("get_dags", "Dags")
+    def get(self, request: Request) -> Response:
+        return DAGS.answer(request, _listed())
+
+    @extend_schema(
+        operation_id="patch_dags",
+        summary="Pause or unpause Dags",
+        description="Every Dag that the query matches: none, if it has no pattern for `dag_id`.",
+        request=DagIn,
+        parameters=[UPDATE_MASK],
+        responses=gives(DagOut(many=True), refusals=(400, 422)),
+    )
+    def patch(self, request: Request) -> Response:
+        asked, query = _read_pause(request), request.query_params
+        named = {"dag_id_pattern", "dag_id_prefix_pattern"} & query.keys()
+        found = list(_listed().filter(DAGS.narrowed(query))) if named else []
+        for dag in found:
+            configuration.set_paused(dag, asked, deed=deed(request), at=timezone.now())
+        return DAGS.answer(request, _listed().filter(pk__in=[dag.pk for dag in found]), narrow=False)
+
+
+class OneDag(Address):
+    """`/api/v2/dags/{dag_id}`."""
+
+    needs = {"PATCH": "core.change_dag"}
+
+    @extend_schema(operation_id="get_dag", summary="One Dag", responses=gives(DagOut, refusals=(404,)))
+    def get(self, request: Request, dag_id: str) -> Response:
+        return Response(DagOut(find_dag(dag_id)).data)
+
+    @extend_schema(
+        operation_id="patch_dag",
+        summary="Pause or unpause a Dag",
+        request=DagIn,
+        parameters=[UPDATE_MASK],
+        responses=gives(DagOut, refusals=(400, 404, 422)),
+    )
+    def patch(self, request: Request, dag_id: str) -> Response:
+        asked, dag = _read_pause(request), find_dag(dag_id)
+        configuration.set_paused(dag, asked, deed=deed(request), at=timezone.now())
+        return Response(DagOut(find_dag(dag_id)).data)
+
+
+class DagDetails(Address):
+    """`/api/v2/dags/{dag_id}/details`."""
+
+    @extend_schema(
+        operation_id="get_dag_details",
+        summary="All about a Dag",
+        responses=gives(DagDetailsOut, refusals=(404,)),
+    )
+    def get(self, request: Request, dag_id: str) -> Response:
+        return Response(DagDetailsOut(find_dag(dag_id)).data)
+
+
+class DagStats(Address):
+    """`/api/v2/dagStats`."""
+
+    @STATS.described("get_dag_stats", "Runs of each Dag by state")
+    def get(self, request: Request) -> Response:
+        return STATS.answer(request, Dag.objects.active(), prepare=_counted)
+
+
+def find_dag(dag_id: str) -> Dag:
+    """:raises NotFound: if no Dag is called so."""
+    dag = Dag.objects.select_related("source").filter(dag_id=dag_id).first()
+    if dag is None:
+        raise NotFound(f"The Dag with ID: `{dag_id}` was not found")
+    return dag
+
+
+def _listed() -> "QuerySet[Dag]":
+    runs = DagRun.objects.filter(dag=OuterRef("pk")).order_by("-id")
+    return Dag.objects.select_related("source").annotate(
+        last_run_state=Subquery(runs.values("state")[:1]),
+        last_run_started_at=Subquery(runs.values("started_at")[:1]),
+    )
+
+
+def _read_pause(request: Request) -> bool:
+    mask = request.query_params.getlist("update_mask")
+    if mask and mask != ["is_paused"]:
+        raise BadRequest("Only `is_paused` field can be updated through the REST API")
+    asked: bool = read_body(DagIn, request)["is_paused"]
+    return asked
+
+
+def _counted(dags: list[Dag]) -> dict[str, Any]:
+    rows = DagRun.objects.filter(dag__in=dags).values_list("dag_id", "state").annotate(Count("pk")).order_by()
+    return {"counts": {(dag_id, state): count for dag_id, state, count in rows}}
+
+
+def _timetable(dag: Dag) -> Any:
+    try:
+        return listening.timetable_of(dag)
+    except PartitionError:
+        return None

@@ -1,0 +1,271 @@
+"""Asset events: `/api/v2/assets/events`, one at a time as Airflow takes them, or ten thousand."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db.models import Max
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from core.models import Asset, AssetEvent, ConsumedEvent, DagRun
+from partitions_site.api import wire
+from partitions_site.api.assets import find_asset
+from partitions_site.api.auth import Address, deed
+from partitions_site.api.errors import Invalid, problem
+from partitions_site.api.fields import (
+    Always,
+    Form,
+    Instant,
+    JsonObject,
+    PartitionKey,
+    Text,
+    Whole,
+    masked,
+    read,
+    read_body,
+)
+from partitions_site.api.filters import Exactly, Pattern, Prefix, Range
+from partitions_site.api.pages import Listing
+from partitions_site.api.parsing import JsonBody, NdjsonBody
+from partitions_site.api.schema import gives
+from scheduling.events import EventReport, Registered, register_events
+
+MOST_EVENTS = 10_000
+"""How many events one request may report."""
+
+
+class EventIn(Form):
+    """An event to report. `access_control` is read and not used: there are no teams here."""
+
+    asset_id = Whole()
+    partition_key = PartitionKey(required=False, allow_null=True, default=None)
+    extra = JsonObject(required=False)
+    access_control = JsonObject(required=False, allow_null=True)
+    idempotency_key = Text(required=False, allow_null=True, default=None, max_length=250)
+
+
+class CreatedRunOut(serializers.Serializer[Any]):
+    run_id = serializers.CharField()
+    dag_id = serializers.CharField(source="dag.dag_id")
+    logical_date = Always(None)
+    start_date = serializers.SerializerMethodField()
+    end_date = Instant(source="ended_at", allow_null=True)
+    state = serializers.SerializerMethodField()
+    data_interval_start = Always(None)
+    data_interval_end = Always(None)
+    partition_key = serializers.CharField(allow_null=True)
+    triggering = serializers.SerializerMethodField()
+
+    @extend_schema_field(Instant())
+    def get_start_date(self, run: DagRun) -> Any:
+        """Airflow's clients insist on one: that of a run which has not started is when it was queued."""
+        return Instant().to_representation(run.started_at or run.queued_at)
+
+    def get_state(self, run: DagRun) -> str:
+        return wire.state(run)
+
+    def get_triggering(self, run: DagRun) -> bool:
+        return self.context["event_id"] == self.context["triggers"].get(run.pk)
+
+
+class EventOut(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    asset_id = serializers.IntegerField()
+    uri = serializers.CharField(source="asset.uri")
+    name = serializers.CharField(source="asset.name")
+    group = serializers.CharField(source="asset.group")
+    extra = serializers.SerializerMethodField()
+    source_task_id = serializers.SerializerMethodField()
+    source_dag_id = serializers.SerializerMethodField()
+    source_run_id = serializers.SerializerMethodField()
+    source_map_index = Always(-1)
+    created_dagruns = serializers.SerializerMethodField()
+    timestamp = Instant()
+    partition_key = serializers.CharField(allow_null=True)
+
+    @extend_schema_field(JsonObject())
+    def get_extra(self, event: AssetEvent) -> Any:
+        return masked(event.extra)
+
+    def get_source_task_id(self, event: AssetEvent) -> str | None:
+        return event.source_task_id or None
+
+    def get_source_dag_id(self, event: AssetEvent) -> str | None:
+        return event.source_run.dag.dag_id if event.source_run else None
+
+    def get_source_run_id(self, event: AssetEvent) -> str | None:
+        return event.source_run.run_id if event.source_run else None
+
+    @extend_schema_field(CreatedRunOut(many=True))
+    def get_created_dagruns(self, event: AssetEvent) -> Any:
+        runs = self.context.get("runs", {}).get(event.pk, [])
+        context = {"event_id": event.pk, "triggers": self.context.get("triggers", {})}
+        return CreatedRunOut(runs, many=True, context=context).data
+
+
+class BulkOut(serializers.Serializer[Any]):
+    created = serializers.IntegerField(help_text="Events that are on record now and were not before")
+    repeated = serializers.IntegerField(help_text="Events whose idempotency key was on record before")
+    event_ids = serializers.ListField(
+        child=serializers.IntegerField(), help_text="One for each event, in order"
+    )
+
+
+EVENTS = Listing(
+    noun="asset_events",
+    out=EventOut,
+    orders={
+        "id": "id",
+        "timestamp": "timestamp",
+        "source_task_id": "source_task_id",
+        "source_dag_id": "source_run__dag__dag_id",
+        "source_run_id": "source_run__run_id",
+        "partition_key": "partition_key",
+    },
+    filters=[
+        Exactly("asset_id", "asset_id", Whole),
+        Exactly("source_dag_id", "source_run__dag__dag_id"),
+        Exactly("source_task_id", "source_task_id"),
+        Exactly("source_run_id", "source_run__run_id"),
+        Exactly("partition_key", "partition_key", words="Exactly this key"),
+        Pattern("name", "asset__name"),
+        Prefix("name", "asset__name"),
+        Pattern("partition_key", "partition_key", alternatives=False),
+        Prefix("partition_key", "partition_key", alternatives=False),
+        Range("timestamp", "timestamp"),
+    ],
+    default=("timestamp",),
+    cursors=True,
+)
+
+IDEMPOTENCY = OpenApiParameter(
+    "Idempotency-Key",
+    str,
+    OpenApiParameter.HEADER,
+    description="Repeated with the same key: the first event again",
+)
+
+
+class Events(Address):
+    """`/api/v2/assets/events`."""
+
+    needs = {"POST": "core.add_assetevent"}
+
+    @EVENTS.described("get_asset_events", "Asset events")
+    def get(self, request: Request) -> Response:
+        rows = AssetEvent.objects.select_related("asset", "source_run__dag")
+        return EVENTS.answer(request, rows, prepare=made_of)
+
+    @extend_schema(
+        operation_id="create_asset_event",
+        summary="Report an event",
+        description="200, as Airflow. With an idempotency key 201, then 200 with the first event.",
+        request=EventIn,
+        parameters=[IDEMPOTENCY],
+        responses=gives(EventOut, refusals=(404, 413, 415, 422)) | {201: EventOut},
+    )
+    def post(self, request: Request) -> Response:
+        asked = read_body(EventIn, request)
+        name = asked["idempotency_key"] or _idempotency_header(request)
+        asset = find_asset(asked["asset_id"])
+        report = EventReport(asset, asked["partition_key"], _extra(asked), name)
+        [answer] = _register([report], request)
+        written = EventOut(answer.event, context=made_of([answer.event])).data
+        return Response(written, status=201 if name and answer.is_new else 200)
+
+
+class BulkEvents(Address):
+    """`/api/v2/assets/events/bulk`: all of them are recorded, or none."""
+
+    needs = {"POST": "core.add_assetevent"}
+    parser_classes = (JsonBody, NdjsonBody)
+
+    @extend_schema(
+        operation_id="create_asset_events_in_bulk",
+        summary=f"Report up to {MOST_EVENTS} events, all or none",
+        request={
+            "application/json": EventIn(many=True),
+            "application/x-ndjson": EventIn,
+        },
+        responses=gives(BulkOut, refusals=(413, 415, 422)),
+    )
+    def post(self, request: Request) -> Response:
+        asked = _read_many(request)
+        assets = _assets_of(asked)
+        reports = [
+            EventReport(
+                assets[each["asset_id"]], each["partition_key"], _extra(each), each["idempotency_key"]
+            )
+            for each in asked
+        ]
+        answers = _register(reports, request)
+        created = sum(answer.is_new for answer in answers)
+        ids = [answer.event.pk for answer in answers]
+        return Response({"created": created, "repeated": len(ids) - created, "event_ids": ids})
+
+
+def made_of(events: Iterable[AssetEvent]) -> dict[str, Any]:
+    """The runs that consumed `events`, and for each of these runs the last event it consumed."""
+    consumed = ConsumedEvent.objects.filter(
+        event__in=[each.pk for each in events], held_run__run__isnull=False
+    )
+    runs: dict[int, list[DagRun]] = {}
+    held_runs: dict[int, int] = {}
+    for row in consumed.select_related("held_run__run__dag").order_by("held_run_id"):
+        if run := row.held_run.run:
+            runs.setdefault(row.event_id, []).append(run)
+            held_runs[row.held_run_id] = run.pk
+    last = (
+        ConsumedEvent.objects.filter(held_run__in=held_runs)
+        .values_list("held_run_id")
+        .annotate(Max("event_id"))
+    )
+    triggers = {held_runs[held_run_id]: event_id for held_run_id, event_id in last} if held_runs else {}
+    return {"runs": runs, "triggers": triggers}
+
+
+def _register(reports: list[EventReport], request: Request) -> list[Registered]:
+    return register_events(reports, source=AssetEvent.Source.API, deed=deed(request), at=timezone.now())
+
+
+def _extra(asked: dict[str, Any]) -> dict[str, Any]:
+    """What is kept of `extra`: no secrets, and, if there was any, a mark that it came by this way."""
+    return masked(asked["extra"]) | {"from_rest_api": True} if "extra" in asked else {}
+
+
+def _idempotency_header(request: Request) -> str | None:
+    given = request.headers.get("Idempotency-Key")
+    if given is not None and not (0 < len(given) <= 250 and given.isprintable()):
+        words = "String should have 1 to 250 printable characters"
+        raise Invalid([problem("string_type", ["header", "Idempotency-Key"], words, given)])
+    return given
+
+
+def _read_many(request: Request) -> list[dict[str, Any]]:
+    """The events of a bulk request.
+
+    :raises Invalid: with what is wrong with each of them.
+    """
+    given = request.data
+    if not isinstance(given, list):
+        raise Invalid([problem("list_type", ["body"], "Input should be a valid list")])
+    if not 0 < len(given) <= MOST_EVENTS:
+        words = f"List should have 1 to {MOST_EVENTS} items, not {len(given)}"
+        raise Invalid([problem("too_long" if given else "too_short", ["body"], words)])
+    many: list[dict[str, Any]] = read(EventIn(data=given, many=True), ["body"])
+    return many
+
+
+def _assets_of(asked: list[dict[str, Any]]) -> dict[int, Asset]:
+    """:raises Invalid: with each event whose asset there is not."""
+    assets = Asset.objects.in_bulk({each["asset_id"] for each in asked})
+    absent = [(index, each["asset_id"]) for index, each in enumerate(asked) if each["asset_id"] not in assets]
+    if absent:
+        words = "The Asset with ID: `{}` was not found"
+        raise Invalid(
+            problem("not_found", ["body", index, "asset_id"], words.format(pk), pk) for index, pk in absent
+        )
+    return assets

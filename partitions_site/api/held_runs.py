@@ -1,0 +1,260 @@
+"""Held runs: `/api/v2/heldRuns`. Airflow has no such routes; these follow its manner."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from core.models import Asset, Dependency, HeldRun
+from partitions_site.api.auth import Address, deed
+from partitions_site.api.fields import Flag, Form, Instant, Text, read_body, read_value, row_id
+from partitions_site.api.filters import AnyOf, Exactly, Pattern, Prefix, Range
+from partitions_site.api.pages import Listing
+from partitions_site.api.runs import RunOut
+from partitions_site.api.schema import gives
+from scheduling import holds
+from scheduling.algebra import specs
+from scheduling.algebra.verdicts import Progress, Verdict
+
+
+class WaitingAssetOut(serializers.Serializer[Any]):
+    """How far one asset of a held run is."""
+
+    asset_id = serializers.IntegerField(allow_null=True)
+    asset_name = serializers.CharField()
+    asset_uri = serializers.CharField()
+    is_satisfied = serializers.BooleanField()
+    is_rollup = serializers.BooleanField(help_text="False: any one key that maps here is enough")
+    sentence = serializers.CharField()
+    required_count = serializers.IntegerField()
+    received_count = serializers.IntegerField()
+    required_keys = serializers.ListField(child=serializers.CharField())
+    received_keys = serializers.ListField(child=serializers.CharField())
+    missing_keys = serializers.ListField(child=serializers.CharField())
+    unexpected_keys = serializers.ListField(child=serializers.CharField())
+    error = serializers.CharField()
+
+
+class HeldRunOut(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    dag_id = serializers.CharField(source="dag.dag_id")
+    partition_key = serializers.SerializerMethodField()
+    partition_date = Instant(allow_null=True)
+    round = serializers.IntegerField()
+    state = serializers.CharField()
+    verdict = serializers.SerializerMethodField()
+    sentence = serializers.SerializerMethodField()
+    required_count = serializers.IntegerField()
+    received_count = serializers.IntegerField()
+    missing_count = serializers.SerializerMethodField()
+    opened_at = Instant()
+    last_event_at = Instant()
+    age_seconds = serializers.SerializerMethodField()
+    closed_at = Instant(allow_null=True)
+    closed_by = serializers.SerializerMethodField()
+    dag_run_id = serializers.CharField(source="run.run_id", default=None, allow_null=True)
+    assets = serializers.SerializerMethodField(help_text="In a list null, unless `keys=true` asks for them")
+
+    def get_partition_key(self, row: HeldRun) -> str | None:
+        return row.partition_key or None
+
+    def get_verdict(self, row: HeldRun) -> str | None:
+        verdict = self._verdict(row)
+        return str(verdict.kind if verdict else row.verdict) if row.state == HeldRun.State.HELD else None
+
+    def get_sentence(self, row: HeldRun) -> str:
+        verdict = self._verdict(row)
+        return verdict.sentence if verdict else row.sentence
+
+    def get_missing_count(self, row: HeldRun) -> int:
+        return max(0, row.required_count - row.received_count)
+
+    def get_age_seconds(self, row: HeldRun) -> int:
+        return int(((row.closed_at or self.context["now"]) - row.opened_at).total_seconds())
+
+    def get_closed_by(self, row: HeldRun) -> str | None:
+        return row.closed_by or None
+
+    @extend_schema_field(WaitingAssetOut(many=True, allow_null=True))
+    def get_assets(self, row: HeldRun) -> Any:
+        verdict = self._verdict(row)
+        if verdict is None:
+            return None
+        leaves = self.context["assets"][row.dag_id]
+        return [_progress(each, leaves.get(each.leaf)) for each in verdict.progress]
+
+    def _verdict(self, row: HeldRun) -> Verdict | None:
+        found: Verdict | None = self.context.get("verdicts", {}).get(row.pk)
+        return found
+
+
+class ReasonIn(Form):
+    reason = Text(required=False, default="", max_length=1000, help_text="Kept in the journal")
+
+
+def _waiting_for(names: list[str]) -> Q:
+    listening = Dependency.objects.filter(asset__name__in=names).values("dag_id")
+    return Q(dag__in=listening)
+
+
+HELD_RUNS = Listing(
+    noun="held_runs",
+    out=HeldRunOut,
+    orders={
+        "id": "id",
+        "dag_id": "dag__dag_id",
+        "partition_key": "partition_key",
+        "partition_date": "partition_date",
+        "verdict": "verdict",
+        "opened_at": "opened_at",
+        "last_event_at": "last_event_at",
+        "received_count": "received_count",
+    },
+    filters=[
+        AnyOf("state", "state", {name: (name,) for name in HeldRun.State.values}, fallback=("held",)),
+        AnyOf("verdict", "verdict"),
+        AnyOf("dag_id", "dag__dag_id"),
+        Pattern("dag_id", "dag__dag_id"),
+        AnyOf("asset_name", _waiting_for),
+        Exactly("partition_key", "partition_key"),
+        Pattern("partition_key", "partition_key", alternatives=False),
+        Prefix("partition_key", "partition_key", alternatives=False),
+        Range("partition_date", "partition_date"),
+        Range("opened_at", "opened_at"),
+        Range("last_event_at", "last_event_at"),
+    ],
+    bounded=True,
+    parameters=[
+        OpenApiParameter("keys", bool, default=False, description="Judge each anew, with keys per asset")
+    ],
+)
+
+
+class HeldRuns(Address):
+    """`/api/v2/heldRuns`."""
+
+    @HELD_RUNS.described("get_held_runs", "Held runs: what waits, and for what")
+    def get(self, request: Request) -> Response:
+        keys = read_value(Flag(), request.query_params.get("keys", "false"), ["query", "keys"])
+        return HELD_RUNS.answer(request, _rows(), prepare=_judged if keys else _as_last_judged)
+
+
+class OneHeldRun(Address):
+    """`/api/v2/heldRuns/{held_run_id}`."""
+
+    @extend_schema(
+        operation_id="get_held_run",
+        summary="One held run, judged anew",
+        responses=gives(HeldRunOut, refusals=(404, 422)),
+    )
+    def get(self, request: Request, held_run_id: str) -> Response:
+        return _answer(_find(held_run_id))
+
+
+class FireHeldRun(Address):
+    """`/api/v2/heldRuns/{held_run_id}/fire`."""
+
+    needs = {"POST": "core.change_heldrun"}
+
+    @extend_schema(
+        operation_id="fire_held_run",
+        summary="Fire it now with what it has",
+        description="The run that it becomes records which keys were missing.",
+        request=ReasonIn,
+        responses=gives(RunOut, refusals=(404, 409, 413, 415, 422)),
+    )
+    def post(self, request: Request, held_run_id: str) -> Response:
+        reason, row = read_body(ReasonIn, request)["reason"], _find(held_run_id)
+        run = holds.fire_now(row, deed=deed(request, reason), at=timezone.now())
+        return Response(RunOut(run).data)
+
+
+class CancelHeldRun(Address):
+    """`/api/v2/heldRuns/{held_run_id}/cancel`."""
+
+    needs = {"POST": "core.change_heldrun"}
+
+    @extend_schema(
+        operation_id="cancel_held_run",
+        summary="Close it without a run",
+        description="The next event for its key opens a new round.",
+        request=ReasonIn,
+        responses=gives(HeldRunOut, refusals=(404, 409, 413, 415, 422)),
+    )
+    def post(self, request: Request, held_run_id: str) -> Response:
+        reason, row = read_body(ReasonIn, request)["reason"], _find(held_run_id)
+        holds.cancel(row, deed=deed(request, reason), at=timezone.now())
+        return _answer(_find(held_run_id))
+
+
+class ReevaluateHeldRun(Address):
+    """`/api/v2/heldRuns/{held_run_id}/reevaluate`."""
+
+    needs = {"POST": "core.change_heldrun"}
+
+    @extend_schema(
+        operation_id="reevaluate_held_run",
+        summary="Judge it once more",
+        description="Held runs of the same Dag are judged with it; what may fire, fires.",
+        request=None,
+        responses=gives(HeldRunOut, refusals=(404, 409, 422)),
+    )
+    def post(self, request: Request, held_run_id: str) -> Response:
+        row = _find(held_run_id)
+        holds.judge_again([row.dag], at=timezone.now())
+        return _answer(_find(held_run_id))
+
+
+def _rows() -> "QuerySet[HeldRun]":
+    return HeldRun.objects.select_related("dag", "run")
+
+
+def _find(held_run_id: str) -> HeldRun:
+    row = _rows().filter(pk=row_id("held_run_id", held_run_id)).first()
+    if row is None:
+        raise NotFound(f"The held run with ID: `{held_run_id}` was not found")
+    return row
+
+
+def _answer(row: HeldRun) -> Response:
+    return Response(HeldRunOut(row, context=_judged([row])).data)
+
+
+def _as_last_judged(rows: Sequence[HeldRun]) -> dict[str, Any]:
+    return {"now": timezone.now()}
+
+
+def _judged(rows: Sequence[HeldRun]) -> dict[str, Any]:
+    """The verdict on each open row as things stand; the number of queries does not grow with the rows."""
+    now = timezone.now()
+    verdicts = holds.assess(rows, now=now)
+    dependencies = Dependency.objects.filter(dag__in={row.dag_id for row in rows}, asset__isnull=False)
+    assets: dict[int, dict[Any, Asset]] = {row.dag_id: {} for row in rows}
+    for each in dependencies.select_related("asset"):
+        if each.asset:
+            assets[each.dag_id][specs.load(each.leaf, "condition")] = each.asset
+    return {"now": now, "verdicts": verdicts, "assets": assets}
+
+
+def _progress(each: Progress, asset: Asset | None) -> dict[str, Any]:
+    return {
+        "asset_id": asset.pk if asset else None,
+        "asset_name": asset.name if asset else each.leaf.words(),
+        "asset_uri": asset.uri if asset else "",
+        "is_satisfied": each.satisfied,
+        "is_rollup": each.required is not None,
+        "sentence": each.sentence(),
+        "required_count": each.required_count,
+        "received_count": each.received_count,
+        "required_keys": list(each.required or ()),
+        "received_keys": list(each.received),
+        "missing_keys": list(each.missing),
+        "unexpected_keys": list(each.unexpected),
+        "error": each.error,
+    }

@@ -1,0 +1,82 @@
+"""What is known of an asset's partitions: `/api/v2/assets/{asset_id}/partitions`."""
+
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from core.models import Partition
+from partitions_site.api.assets import find_asset
+from partitions_site.api.auth import Address
+from partitions_site.api.fields import Flag, Instant, JsonObject, masked, read_value, row_id
+from partitions_site.api.filters import AnyOf, Pattern, Prefix, Range, When
+from partitions_site.api.pages import Listing
+
+
+class PartitionOut(serializers.Serializer[Any]):
+    partition_key = serializers.CharField(source="key")
+    partition_date = Instant(allow_null=True)
+    state = serializers.CharField(help_text="materialized, failed, running or missing")
+    is_stale = serializers.BooleanField()
+    data_at = Instant(allow_null=True, help_text="When it last came to have data")
+    last_attempt = serializers.SerializerMethodField()
+    last_event_id = serializers.IntegerField(allow_null=True)
+    dag_id = serializers.CharField(source="attempt_run.dag.dag_id", default=None, allow_null=True)
+    dag_run_id = serializers.CharField(source="attempt_run.run_id", default=None, allow_null=True)
+    extra = serializers.SerializerMethodField()
+    updated_at = Instant()
+
+    def get_last_attempt(self, row: Partition) -> str | None:
+        return row.attempt or None
+
+    @extend_schema_field(JsonObject())
+    def get_extra(self, row: Partition) -> Any:
+        return masked(row.extra)
+
+
+PARTITIONS = Listing(
+    noun="partitions",
+    out=PartitionOut,
+    orders={
+        "partition_key": "key",
+        "partition_date": "partition_date",
+        "data_at": "data_at",
+        "updated_at": "updated_at",
+        "state": "state",
+    },
+    filters=[
+        AnyOf("state", "state", {name: (name,) for name in Partition.State.values}),
+        AnyOf("partition_key", "key"),
+        Pattern("partition_key", "key", alternatives=False),
+        Prefix("partition_key", "key", alternatives=False),
+        Range("partition_date", "partition_date"),
+        Range("updated_at", "updated_at"),
+        When("is_stale", lambda is_stale: Q(is_stale=is_stale)),
+    ],
+    default=("key",),
+    bounded=True,
+    parameters=[
+        OpenApiParameter("summary", bool, default=False, description="Counts per state instead of rows")
+    ],
+)
+
+
+class AssetPartitions(Address):
+    """`/api/v2/assets/{asset_id}/partitions`."""
+
+    @PARTITIONS.described("get_asset_partitions", "State of each partition that was seen", refusals=(404,))
+    def get(self, request: Request, asset_id: str) -> Response:
+        asset = find_asset(row_id("asset_id", asset_id))
+        rows = Partition.objects.filter(asset=asset)
+        if read_value(Flag(), request.query_params.get("summary", "false"), ["query", "summary"]):
+            return Response(_counts(rows.filter(PARTITIONS.narrowed(request.query_params))))
+        return PARTITIONS.answer(request, rows.select_related("attempt_run__dag"))
+
+
+def _counts(rows: "QuerySet[Partition]") -> dict[str, Any]:
+    counted = dict(rows.order_by().values_list("state").annotate(Count("pk")))
+    counts = {state: counted.get(state, 0) for state in Partition.State.values}
+    return {"counts": counts, "total_entries": sum(counts.values())}

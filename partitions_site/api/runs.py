@@ -1,0 +1,237 @@
+"""Dag runs: `/api/v2/dags/{dag_id}/dagRuns`; `~` in the place of a Dag stands for all of them."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import DateTimeField, DurationField, ExpressionWrapper, F, Q, QuerySet, TextField, Value
+from django.db.models.functions import Cast
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from core.models import Asset, DagRun, HeldRun
+from partitions_site.api import days, wire
+from partitions_site.api.auth import Address, deed
+from partitions_site.api.dags import find_dag
+from partitions_site.api.errors import BadRequest, Invalid, problem
+from partitions_site.api.fields import (
+    Always,
+    Decimal,
+    Flag,
+    Form,
+    Instant,
+    JsonObject,
+    Text,
+    masked,
+    read_body,
+)
+from partitions_site.api.filters import AnyOf, Pattern, Prefix, Range, When
+from partitions_site.api.pages import Listing
+from partitions_site.api.schema import gives
+from scheduling import runs
+
+ALL_DAGS = "~"
+RUN_ID = re.compile(r"[A-Za-z0-9_.~:+-]{1,250}")
+NOTE_LENGTH = 1000
+BOTH_OR_NONE = (
+    "Value error, Either both data_interval_start and data_interval_end must be provided or both must be None"
+)
+
+
+class RunIn(Form):
+    """A run to make. What is left out is null. `settle_held`, ours: does it settle a held run of its key?"""
+
+    dag_run_id = Text(required=False, allow_null=True)
+    partition_key = Text(required=False, allow_null=True)
+    logical_date = Instant(
+        required=False, allow_null=True, help_text="Read and not kept: runs are dated by their key"
+    )
+    data_interval_start = Instant(required=False, allow_null=True)
+    data_interval_end = Instant(required=False, allow_null=True)
+    run_after = Instant(required=False, allow_null=True)
+    conf = JsonObject(required=False, allow_null=True)
+    note = Text(required=False, allow_null=True, max_length=NOTE_LENGTH)
+    settle_held = Flag(required=False, default=True)
+
+
+class RunOut(serializers.Serializer[Any]):
+    dag_run_id = serializers.CharField(source="run_id")
+    dag_id = serializers.CharField(source="dag.dag_id")
+    logical_date = Always(None)
+    queued_at = Instant()
+    start_date = Instant(source="started_at", allow_null=True)
+    end_date = Instant(source="ended_at", allow_null=True)
+    duration = serializers.SerializerMethodField()
+    data_interval_start = Always(None)
+    data_interval_end = Always(None)
+    run_after = Instant()
+    last_scheduling_decision = serializers.SerializerMethodField()
+    run_type = serializers.SerializerMethodField()
+    state = serializers.SerializerMethodField()
+    detailed_state = serializers.CharField(source="state", help_text="Ours: also `cancelled` and `skipped`")
+    triggered_by = serializers.SerializerMethodField()
+    triggering_user_name = serializers.SerializerMethodField()
+    conf = serializers.SerializerMethodField()
+    note = serializers.SerializerMethodField()
+    dag_versions = serializers.SerializerMethodField()
+    bundle_version = Always(None)
+    dag_display_name = serializers.CharField(source="dag.dag_id")
+    partition_key = serializers.CharField(allow_null=True)
+    partition_date = Instant(allow_null=True)
+    error = serializers.CharField(help_text="Ours: why it failed")
+
+    def get_duration(self, run: DagRun) -> float | None:
+        return (run.ended_at - run.started_at).total_seconds() if run.started_at and run.ended_at else None
+
+    @extend_schema_field(Instant(allow_null=True))
+    def get_last_scheduling_decision(self, run: DagRun) -> Any:
+        return Instant().to_representation(run.updated_at) if run.started_at else None
+
+    def get_run_type(self, run: DagRun) -> str:
+        return wire.run_type(run)
+
+    def get_state(self, run: DagRun) -> str:
+        return wire.state(run)
+
+    def get_triggered_by(self, run: DagRun) -> str | None:
+        return wire.triggered_by(run)
+
+    def get_triggering_user_name(self, run: DagRun) -> str | None:
+        return run.created_by or None
+
+    @extend_schema_field(JsonObject())
+    def get_conf(self, run: DagRun) -> Any:
+        return masked(run.conf)
+
+    def get_note(self, run: DagRun) -> str | None:
+        return run.note or None
+
+    @extend_schema_field(wire.DagVersionOut(many=True))
+    def get_dag_versions(self, run: DagRun) -> Any:
+        return wire.DagVersionOut([wire.version(run.dag)], many=True).data
+
+
+def _fed_by(pattern: str) -> Q:
+    assets = Asset.objects.filter(Q(name__like=f"%{pattern}%") | Q(uri__like=f"%{pattern}%"))
+    return Q(pk__in=HeldRun.objects.filter(consumed__event__asset__in=assets).values("run_id"))
+
+
+RUNS = Listing(
+    noun="dag_runs",
+    out=RunOut,
+    orders={
+        "id": "id",
+        "state": "state",
+        "dag_id": "dag__dag_id",
+        "run_id": "run_id",
+        "dag_run_id": "run_id",
+        "logical_date": "logical_date",
+        "partition_date": "partition_date",
+        "run_after": "run_after",
+        "start_date": "started_at",
+        "end_date": "ended_at",
+        "updated_at": "updated_at",
+        "conf": "conf",
+        "duration": "duration",
+    },
+    filters=[
+        Range("run_after", "run_after"),
+        Range("logical_date", "logical_date"),
+        Range("start_date", "started_at"),
+        Range("end_date", "ended_at"),
+        Range("updated_at", "updated_at"),
+        Range("duration", "duration", Decimal, lambda seconds: timedelta(seconds=seconds)),
+        When("conf_contains", lambda text: Q(conf_text__like=f"%{text}%"), Text),
+        AnyOf("run_type", "run_type", wire.RUN_TYPES),
+        AnyOf("state", "state", wire.RUN_STATES),
+        Pattern("run_id", "run_id"),
+        Prefix("run_id", "run_id"),
+        Pattern("triggering_user_name", "created_by"),
+        Prefix("triggering_user_name", "created_by"),
+        Pattern("dag_id", "dag__dag_id"),
+        Prefix("dag_id", "dag__dag_id"),
+        Pattern("partition_key", "partition_key", alternatives=False),
+        Prefix("partition_key", "partition_key", alternatives=False),
+        When("consuming_asset_pattern", _fed_by, Text),
+    ],
+    cursors=True,
+    parameters=[
+        OpenApiParameter(f"partition_date_{end}", str, description="A day in the zone of the Dag's timetable")
+        for end in ("gte", "lte")
+    ],
+)
+
+
+class Runs(Address):
+    """`/api/v2/dags/{dag_id}/dagRuns`."""
+
+    needs = {"POST": "core.add_dagrun"}
+
+    @RUNS.described("get_dag_runs", "Dag runs", refusals=(404,))
+    def get(self, request: Request, dag_id: str) -> Response:
+        dag = None if dag_id == ALL_DAGS else find_dag(dag_id)
+        rows = listed().filter(days.asked_for(dag, request.query_params))
+        return RUNS.answer(request, rows if dag is None else rows.filter(dag=dag))
+
+    @extend_schema(
+        operation_id="trigger_dag_run",
+        summary="Trigger a Dag, usually for one partition key",
+        request=RunIn,
+        responses=gives(RunOut, refusals=(400, 404, 409, 413, 415, 422)),
+    )
+    def post(self, request: Request, dag_id: str) -> Response:
+        ask, dag = read_ask(request), find_dag(dag_id)
+        run = runs.trigger(dag, ask, deed=deed(request), at=timezone.now())
+        return Response(RunOut(run).data)
+
+
+class OneRun(Address):
+    """`/api/v2/dags/{dag_id}/dagRuns/{run_id}`."""
+
+    @extend_schema(operation_id="get_dag_run", summary="One run", responses=gives(RunOut, refusals=(404,)))
+    def get(self, request: Request, dag_id: str, run_id: str) -> Response:
+        return Response(RunOut(find_run(dag_id, run_id)).data)
+
+
+def listed() -> "QuerySet[DagRun]":
+    """Runs with all that lists of them are narrowed and ordered by."""
+    duration = ExpressionWrapper(F("ended_at") - F("started_at"), output_field=DurationField())
+    no_date = Value(None, output_field=DateTimeField(null=True))
+    rows = DagRun.objects.select_related("dag").annotate(duration=duration, logical_date=no_date)
+    return rows.alias(conf_text=Cast("conf", TextField()))
+
+
+def find_run(dag_id: str, run_id: str) -> DagRun:
+    """:raises NotFound: if the Dag has no such run."""
+    run = DagRun.objects.select_related("dag").filter(dag__dag_id=dag_id, run_id=run_id).first()
+    if run is None:
+        raise NotFound(f"The DagRun with dag_id: `{dag_id}` and run_id: `{run_id}` was not found")
+    return run
+
+
+def read_ask(request: Request) -> runs.Ask:
+    """What the body of `request` asks to be triggered.
+
+    :raises Invalid: if it does not fit.
+    :raises BadRequest: for a run id that no address could carry.
+    """
+    asked = {name: value for name, value in read_body(RunIn, request).items() if value is not None}
+    if ("data_interval_start" in asked) != ("data_interval_end" in asked):
+        raise Invalid([problem("value_error", ["body"], BOTH_OR_NONE, request.data)])
+    run_id = asked.get("dag_run_id")
+    if run_id is not None and not RUN_ID.fullmatch(run_id):
+        raise BadRequest(
+            f"dag_run_id {run_id!r} may have letters, digits and _ . ~ : + - only, up to 250 of them"
+        )
+    return runs.Ask(
+        partition_key=asked.get("partition_key"),
+        conf=asked.get("conf", {}),
+        run_id=run_id,
+        note=asked.get("note", ""),
+        run_after=asked.get("run_after"),
+        settle_held=asked["settle_held"],
+    )

@@ -1,0 +1,53 @@
+"""Addresses of the API. None ends in a slash, as Airflow's do not."""
+
+from django.urls import path
+from django.urls.resolvers import URLPattern
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from partitions_site.api import assets, dags, events, health, held_runs, partitions, runs, schema, tokens
+from partitions_site.api.auth import OpenAddress
+
+
+class Unknown(OpenAddress):
+    """Any other address under `/api`."""
+
+    def get(self, request: Request, rest: str) -> Response:
+        return Response({"error": "API route not found"}, status=404)
+
+
+v2: list[URLPattern] = [
+    path("version", health.Version.as_view()),
+    path("monitor/health", health.MonitorHealth.as_view()),
+    path("openapi.json", schema.OpenApi.as_view(), name="openapi"),
+    path("assets", assets.Assets.as_view()),
+    path("assets/aliases", assets.Aliases.as_view()),
+    path("assets/events", events.Events.as_view()),
+    path("assets/events/bulk", events.BulkEvents.as_view()),
+    path("assets/<str:asset_id>", assets.OneAsset.as_view()),
+    path("assets/<str:asset_id>/partitions", partitions.AssetPartitions.as_view()),
+    path("dags", dags.Dags.as_view()),
+    path("dags/<str:dag_id>", dags.OneDag.as_view()),
+    path("dags/<str:dag_id>/details", dags.DagDetails.as_view()),
+    path("dags/<str:dag_id>/dagRuns", runs.Runs.as_view()),
+    path("dags/<str:dag_id>/dagRuns/<str:run_id>", runs.OneRun.as_view()),
+    path("dagStats", dags.DagStats.as_view()),
+    path("heldRuns", held_runs.HeldRuns.as_view()),
+    path("heldRuns/<str:held_run_id>", held_runs.OneHeldRun.as_view()),
+    path("heldRuns/<str:held_run_id>/fire", held_runs.FireHeldRun.as_view()),
+    path("heldRuns/<str:held_run_id>/cancel", held_runs.CancelHeldRun.as_view()),
+    path("heldRuns/<str:held_run_id>/reevaluate", held_runs.ReevaluateHeldRun.as_view()),
+]
+
+urlpatterns: list[URLPattern] = [
+    path("auth/token", tokens.WebToken.as_view()),
+    path("auth/token/cli", tokens.CliToken.as_view()),
+    path("auth/tokens", tokens.PersonalTokens.as_view()),
+    path("auth/tokens/<str:token_id>", tokens.PersonalToken.as_view()),
+    *(path(f"api/v2/{each.pattern}", each.callback, name=each.name) for each in v2),
+    path("livez", health.Live.as_view()),
+    path("readyz", health.Ready.as_view()),
+    path("openapi.json", schema.OpenApi.as_view()),
+    path("docs", schema.Docs.as_view(), name="docs"),
+    path("api/<path:rest>", Unknown.as_view()),
+]

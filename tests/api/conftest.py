@@ -1,0 +1,69 @@
+"""The definitions of `lab.py` in a database, and clients for each role."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from core.models import Asset
+from partitions_site import roles
+from scheduling import definitions, holds
+
+LAB = str(Path(__file__).with_name("lab.py"))
+
+
+@pytest.fixture
+def lab(db: None) -> dict[str, Asset]:
+    """The lab's assets by name, its Dags unpaused."""
+    definitions.sync([LAB], at=timezone.now())
+    return {asset.name: asset for asset in Asset.objects.all()}
+
+
+@pytest.fixture
+def user_of(db: None) -> Callable[[str], User]:
+    """A user of a role, made when first asked for."""
+
+    def user_of(role: str) -> User:
+        user, is_new = User.objects.get_or_create(username=role)
+        if is_new:
+            user.set_password(f"{role}-secret")
+            user.save()
+            user.groups.add(Group.objects.get(name=role))
+        return user
+
+    return user_of
+
+
+@pytest.fixture
+def api_of(user_of: Callable[[str], User]) -> Callable[[str], APIClient]:
+    def api_of(role: str) -> APIClient:
+        client = APIClient()
+        client.force_authenticate(user_of(role))
+        return client
+
+    return api_of
+
+
+@pytest.fixture
+def api(api_of: Callable[[str], APIClient]) -> APIClient:
+    """A client that may do everything that operators may."""
+    return api_of(roles.OPERATOR)
+
+
+@pytest.fixture
+def anyone() -> APIClient:
+    return APIClient()
+
+
+@pytest.fixture
+def settle() -> Callable[[], None]:
+    """Lets the engine do all it would do now: map events, judge what they touched."""
+
+    def settle() -> None:
+        while holds.route_pending(now=timezone.now()) or holds.judge_due(now=timezone.now()):
+            pass
+
+    return settle
