@@ -1,0 +1,13 @@
+"""The only writer of assets, Dags, what they listen to and what they write.
+
+1. `apply` takes all definition files at once, loaded or not, in one transaction.
+2. Assets come first, merged from every file that names them, so that references find what is defined later.
+3. Then Dags, one by one. One that cannot be keeps what it was and shows why; its neighbours are written.
+4. What nothing defines any more becomes inactive. Nothing is deleted that was ever received or run.
+5. Dags that listen otherwise than before have their held runs judged again.
+"""
+
+from scheduling.configuration.applying import SyncReport, apply
+from scheduling.configuration.pausing import set_paused
+
+__all__ = ["SyncReport", "apply", "set_paused"]

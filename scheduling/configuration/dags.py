@@ -1,0 +1,101 @@
+"""Writes Dags as their files define them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from core.models import Asset, Dag, DefinitionSource
+from scheduling import journal
+from scheduling.algebra import specs
+from scheduling.algebra.errors import PartitionError
+from scheduling.authoring.dags import DAG
+from scheduling.authoring.terms import Terms, terms_of
+from scheduling.configuration.deeds import DEFINITIONS
+from scheduling.configuration.links import Links, links_of, write_dependencies, write_outlets
+from scheduling.configuration.pausing import skip_ticks
+from scheduling.configuration.problems import Problem
+
+RELISTENED = frozenset({"schedule", "is_active"})
+RESCHEDULED = frozenset({"start_date", "end_date"})
+
+
+@dataclass(slots=True)
+class DagWriter:
+    """Writes the Dags of one look at the definitions.
+
+    `written` by dag_id; `problems` by primary key; `relistened`: those that listen otherwise than before.
+    """
+
+    assets: Mapping[str, Asset]
+    at: datetime
+    written: dict[str, Dag] = field(default_factory=dict)
+    problems: dict[int, list[Problem]] = field(default_factory=dict)
+    relistened: set[int] = field(default_factory=set)
+
+    def write(self, authored: DAG, source: DefinitionSource) -> None:
+        """Write `authored`, or keep the Dag as it is and note why it was refused."""
+        row = Dag.objects.select_for_update(of=("self",)).filter(dag_id=authored.dag_id).first()
+        row = row or Dag(dag_id=authored.dag_id, is_paused=bool(authored.is_paused_upon_creation))
+        try:
+            terms = terms_of(authored)
+            fields, links = _fields(terms), links_of(terms, self.assets, self.at)
+        except Exception as refusal:  # a plug-in may raise anything; it stops this Dag only
+            self._save(row, {"source": source, "is_active": True})
+            self._keep(row, [Problem("refused", "error", _sentence(refusal))])
+        else:
+            self._write(row, fields | {"source": source, "is_active": True}, terms, links)
+            self._keep(row, links.problems)
+
+    def _write(self, row: Dag, fields: Mapping[str, Any], terms: Terms, links: Links) -> None:
+        is_new = row.pk is None
+        changed = self._save(row, fields)
+        write_outlets(row, terms, self.assets)
+        relinked = write_dependencies(row, links)
+        if not is_new and (relinked or changed & RELISTENED):
+            self.relistened.add(row.pk)
+
+    def _save(self, row: Dag, fields: Mapping[str, Any]) -> set[str]:
+        """Write what differs; the names of it."""
+        is_new, was = row.pk is None, row.schedule
+        changed = {name for name, value in fields.items() if getattr(row, name) != value}
+        if not (is_new or changed):
+            return changed
+        for name in changed:
+            setattr(row, name, fields[name])
+        if is_new:
+            row.created_at = self.at
+        elif changed & RELISTENED:
+            skip_ticks(row, self.at)
+        elif changed & RESCHEDULED:
+            row.next_tick_at = None
+        row.updated_at = self.at
+        row.save()
+        self._note(row, changed, is_new=is_new, was=was)
+        return changed
+
+    def _note(self, row: Dag, changed: set[str], *, is_new: bool, was: object) -> None:
+        moved: dict[str, Any] = (
+            {"was": was, "now": row.schedule} if "schedule" in changed and not is_new else {}
+        )
+        event = "dag defined" if is_new else "dag changed"
+        journal.note(event, deed=DEFINITIONS, at=self.at, about=row, changed=sorted(changed), **moved)
+
+    def _keep(self, row: Dag, problems: list[Problem]) -> None:
+        self.written[row.dag_id], self.problems[row.pk] = row, problems
+
+
+def _fields(terms: Terms) -> dict[str, Any]:
+    timetable = terms.timetable
+    names = ("description", "tags", "catchup", "max_active_runs", "max_attempts", "start_date", "end_date")
+    return {
+        **{name: getattr(terms, name) for name in names},
+        "schedule": None if timetable is None else specs.dump(timetable),
+        "is_periodic": bool(timetable and timetable.periodic),
+        "is_partitioned": bool(timetable and (timetable.partitioned or timetable.at_runtime)),
+        "tasks": terms.tasks(),
+    }
+
+
+def _sentence(refusal: Exception) -> str:
+    return str(refusal) if isinstance(refusal, PartitionError) else f"{type(refusal).__name__}: {refusal}"
