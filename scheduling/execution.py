@@ -1,0 +1,174 @@
+"""Executes a claimed run: its tasks in order, their log kept, its end recorded with what they wrote."""
+
+import logging
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from inspect import Parameter, signature
+from typing import Any
+
+from core.models import Asset, DagRun
+from scheduling import claims, definitions, inlets, lease
+from scheduling.algebra.errors import PartitionError
+from scheduling.authoring.context import RunCancelled, RunFacts
+from scheduling.authoring.dags import DAG
+from scheduling.authoring.outlets import OutletEvents
+from scheduling.authoring.tasks import Step, filled
+from scheduling.authoring.terms import ordered
+from scheduling.claims import LeaseLost, Output
+from scheduling.lease import Lease
+from scheduling.runlog import Clock, RunLog, capturing, storable
+
+log = logging.getLogger(__name__)
+
+LONGEST_ERROR = 50_000
+
+
+@dataclass(slots=True)
+class Work:
+    """A run being executed. `results` and `written`: what each step returned, and says of its outlets."""
+
+    run: DagRun
+    lease: Lease
+    lines: RunLog
+    results: dict[str, Any] = field(default_factory=dict)
+    written: dict[str, OutletEvents] = field(default_factory=dict)
+
+
+def execute(run: DagRun, *, clock: Clock) -> None:
+    """Run the tasks of `run`, which this worker has claimed, and end it.
+
+    A task that raises ends the run as failed, with the traceback in its error and its log; tasks after it do
+    not run, and no event is emitted. A cancelled run stops before its next task, or where the task asks.
+    Whoever lost the lease meanwhile records nothing.
+    """
+    lines = RunLog(run, clock)
+    with lease.keeping(run, lines, clock) as kept:
+        end = _end_of(Work(run, kept, lines))
+    lines.flush()
+    try:
+        end(clock())
+    except LeaseLost as lost:
+        log.warning("%s", lost)
+
+
+def _end_of(work: Work) -> Callable[[datetime], None]:
+    """Do the work; returns how to record its end."""
+    run = work.run
+    try:
+        dag = definitions.authored(run.dag)
+        for step in ordered(dag.steps.values()):
+            _take_step(step, work)
+        outputs = _outputs(dag, work)
+    except RunCancelled:
+        work.lines.add("The run was cancelled.")
+        return lambda at: claims.stop(run, at=at)
+    except (Exception, SystemExit) as error:
+        trace = _trace(error)
+        work.lines.add(trace)
+        return lambda at: claims.fail(run, trace, at=at)
+    return lambda at: _succeed(run, outputs, at)
+
+
+def _succeed(run: DagRun, outputs: list[Output], at: datetime) -> None:
+    try:
+        claims.succeed(run, outputs, at=at)
+    except LeaseLost:
+        raise
+    except PartitionError as refusal:
+        claims.fail(run, str(refusal), at=at)
+
+
+def _take_step(step: Step, work: Work) -> None:
+    if work.results:
+        work.lease.renew()
+    if work.lease.is_over:
+        raise RunCancelled
+    said = OutletEvents(step.task_id, step.task.outlets)
+    with capturing(work.lines, step.task_id):
+        result = _call(step, _context(step, work, said), work.results)
+    said.check()
+    work.results[step.task_id], work.written[step.task_id] = result, said
+
+
+def _call(step: Step, context: Mapping[str, Any], results: Mapping[str, Any]) -> Any:
+    args, kwargs = filled(step.args, results), filled(dict(step.kwargs), results)
+    takes = signature(step.task.function)
+    bound = takes.bind_partial(*args, **kwargs).arguments
+    for name, parameter in takes.parameters.items():
+        if parameter.kind is Parameter.VAR_KEYWORD:
+            kwargs = {**{each: context[each] for each in context if each not in takes.parameters}, **kwargs}
+        elif name not in bound and name in context:
+            kwargs[name] = context[name]
+    return step.task.function(*args, **kwargs)
+
+
+def _context(step: Step, work: Work, said: OutletEvents) -> dict[str, Any]:
+    run = work.run
+    facts = RunFacts(
+        dag_id=run.dag.dag_id,
+        run_id=run.run_id,
+        run_type=run.run_type,
+        partition_key=run.partition_key,
+        partition_date=run.partition_date,
+        run_after=run.run_after,
+        attempt=run.attempt,
+        conf=run.conf,
+        is_cancelled=lambda: work.lease.is_over,
+    )
+    context: dict[str, Any] = {
+        name: getattr(facts, name) for name in ("partition_key", "partition_date", "run_id", "conf")
+    }
+    context |= {"dag_run": facts, "task_id": step.task_id, "outlet_events": said}
+    context |= {
+        "inlet_events": inlets.inlet_events(),
+        "triggering_asset_events": inlets.triggering_events(run),
+    }
+    if step.task.made:
+        context["self"] = step.task.made
+    return {**context, "context": dict(context)}
+
+
+def _outputs(dag: DAG, work: Work) -> list[Output]:
+    """What the run writes: each outlet with the keys its task named, or else the run's own.
+
+    A run whose timetable leaves the keys to the code, and that has none itself, writes only what was named.
+    """
+    names_keys = bool(getattr(dag.schedule, "at_runtime", False)) and work.run.partition_key is None
+    rows = _rows(outlet.name for step in dag.steps.values() for outlet in step.task.outlets)
+    told: set[tuple[str, str]] = set()
+    outputs = []
+    for task_id, said in work.written.items():
+        for asset, event in said.items():
+            keys = [key for key in event.keys if (asset.name, key) not in told]
+            told |= {(asset.name, key) for key in keys}
+            if event.keys or not names_keys:
+                outputs.append(
+                    Output(
+                        rows[asset.name],
+                        keys=keys if event.keys else None,
+                        extra=dict(event.extra),
+                        extras={key: event.keys[key] for key in keys if event.keys[key]},
+                        task_id=task_id,
+                    )
+                )
+    return outputs
+
+
+def _rows(names: Iterable[str]) -> dict[str, Asset]:
+    return {row.name: row for row in Asset.objects.filter(name__in=set(names))}
+
+
+def _trace(error: BaseException) -> str:
+    """The traceback, from the first frame that is not of this file on."""
+    frames = traceback.extract_tb(error.__traceback__)
+    skip = next((place for place, frame in enumerate(frames) if frame.filename != __file__), len(frames))
+    shown = traceback.TracebackException.from_exception(error)
+    shown.stack = traceback.StackSummary.from_list(frames[skip:])
+    text = storable("".join(shown.format()).rstrip())
+    return (
+        text
+        if len(text) <= LONGEST_ERROR
+        else f"{text[: LONGEST_ERROR // 2]}\n…\n{text[-LONGEST_ERROR // 2 :]}"
+    )

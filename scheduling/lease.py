@@ -1,0 +1,74 @@
+"""Keeps a run this worker's while it is executed: renews its lease, stores its log, hears it is cancelled."""
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+from django.db import DatabaseError, connection
+
+from core.models import DagRun
+from scheduling import claims
+from scheduling.runlog import Clock, RunLog
+
+log = logging.getLogger(__name__)
+
+PACE = timedelta(seconds=1)
+"""How often the log is stored."""
+
+RENEW_EVERY = timedelta(seconds=5)
+"""How often the lease is renewed, and so how soon a cancellation is heard. Far less than `claims.LEASE`."""
+
+
+class Lease:
+    """`is_over`: somebody cancelled the run, or it is not this worker's any more. Asking costs nothing."""
+
+    def __init__(self, run: DagRun, lines: RunLog, clock: Clock) -> None:
+        self.run = run
+        self._lines, self._clock = lines, clock
+        self._over, self._done = threading.Event(), threading.Event()
+        self._renewed_at = clock()
+
+    @property
+    def is_over(self) -> bool:
+        return self._over.is_set()
+
+    def renew(self) -> None:
+        """Renew now."""
+        self._renewed_at = now = self._clock()
+        if not claims.renew(self.run, now=now):
+            self._over.set()
+
+    def keep(self) -> None:
+        """Renew and store until `end`, in a thread with a database connection of its own."""
+        try:
+            while not self._done.wait(PACE.total_seconds()):
+                self._look()
+        finally:
+            connection.close()
+
+    def end(self) -> None:
+        self._done.set()
+
+    def _look(self) -> None:
+        try:
+            self._lines.flush()
+            if self._clock() - self._renewed_at >= RENEW_EVERY:
+                self.renew()
+        except DatabaseError:
+            log.warning("cannot reach the database for %s, trying again", self.run, exc_info=True)
+            connection.close()
+
+
+@contextmanager
+def keeping(run: DagRun, lines: RunLog, clock: Clock) -> Iterator[Lease]:
+    """The lease of `run`, kept by a thread as long as this lasts."""
+    lease = Lease(run, lines, clock)
+    keeper = threading.Thread(target=lease.keep, name=f"lease of run {run.pk}", daemon=True)
+    keeper.start()
+    try:
+        yield lease
+    finally:
+        lease.end()
+        keeper.join()
