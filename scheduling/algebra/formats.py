@@ -93,8 +93,8 @@ class Spelling:
         self._directives = [token for token, is_directive in tokens if is_directive]
         self.has_offset = "z" in self._directives
         tells = {_TELLS.get(name, name) for name in self._directives} - {"p", "z"}
+        _check_directives(text, self._directives)
         self._form, self.grain = _form(text, tells)
-        _check_clock(text, self._directives)
         self._pieces = [_DIRECTIVES[token][1] if is_directive else token for token, is_directive in tokens]
         pattern = "".join(
             f"({_DIRECTIVES[token][0]})" if is_directive else re.escape(token)
@@ -200,7 +200,9 @@ def _form(text: str, tells: set[str]) -> tuple[frozenset[str], Grain]:
     )
 
 
-def _check_clock(text: str, directives: list[str]) -> None:
+def _check_directives(text: str, directives: list[str]) -> None:
+    if len(set(directives)) < len(directives):
+        raise InvalidDefinition(f"the key format {text!r} has a directive twice")
     if ("I" in directives) != ("p" in directives):
         raise InvalidDefinition(f"the key format {text!r} needs %I and %p together, or %H")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timezone
 from zoneinfo import ZoneInfo
 
-from scheduling.algebra.errors import InvalidDefinition, InvalidKey
+from scheduling.algebra.errors import InvalidDefinition, InvalidKey, PartitionError
 from scheduling.algebra.formats import Spelling, spelling
 from scheduling.algebra.periods import Grain, floor_wall, instants_of, start_at, start_of
 
@@ -137,19 +137,9 @@ class KeyFormat:
         :raises InvalidKey: for any other spelling, and for a time that clocks in `zone` skip.
         """
         try:
-            wall, offset = self._spelling.read(key)
-        except InvalidKey as refusal:
-            raise self._explained(refusal, key, zone) from None
-        if offset is None:
-            start = start_at(self.grain, wall, zone)
-            if start is None:
-                raise InvalidKey(f"{key!r} does not exist in {zone.key}: clocks skip it")
-            return start
-        instant = (wall - offset).replace(tzinfo=UTC)
-        written = self.format(instant, zone)
-        if written != key:
-            raise InvalidKey(f"{key!r} is written {written} in {zone.key}")
-        return start_of(self.grain, instant, zone)
+            return self._parsed(key, zone)
+        except OverflowError:
+            raise InvalidKey(f"{key!r} is beyond the calendar") from None
 
     def format(self, instant: datetime, zone: ZoneInfo) -> str:
         """The key of the period that holds `instant`."""
@@ -176,13 +166,29 @@ class KeyFormat:
             wall = floor_wall(self.grain, wall).replace(tzinfo=zone)
         return self._spelling.write(wall)
 
+    def _parsed(self, key: str, zone: ZoneInfo) -> datetime:
+        try:
+            wall, offset = self._spelling.read(key)
+        except InvalidKey as refusal:
+            raise self._explained(refusal, key, zone) from None
+        if offset is None:
+            start = start_at(self.grain, wall, zone)
+            if start is None:
+                raise InvalidKey(f"{key!r} does not exist in {zone.key}: clocks skip it")
+            return start
+        instant = (wall - offset).replace(tzinfo=UTC)
+        written = self.format(instant, zone)
+        if written != key:
+            raise InvalidKey(f"{key!r} is written {written} in {zone.key}")
+        return start_of(self.grain, instant, zone)
+
     def _explained(self, refusal: InvalidKey, key: object, zone: ZoneInfo) -> InvalidKey:
         """Name the keys that somebody who left out the offset may have meant."""
         if not self.has_offset or not isinstance(key, str):
             return InvalidKey(f"{refusal}, such as {self.example}")
         try:
             wall, _ = spelling(self.text.replace("%z", "")).read(key)
-        except InvalidKey:
+        except PartitionError:
             return InvalidKey(f"{refusal}, such as {self.example}")
         found = [self.format(instant, zone) for instant in instants_of(wall, zone)]
         if not found:

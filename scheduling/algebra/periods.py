@@ -260,7 +260,10 @@ def _stepped(grain: Grain, begin: datetime, end: datetime) -> list[datetime]:
         found = []
         while begin < end:
             found.append(begin)
-            begin = shift_wall(grain, begin, 1)
+            try:
+                begin = shift_wall(grain, begin, 1)
+            except OverflowError:
+                break
         return found
     return [begin + length * n for n in range(-((begin - end) // length))]
 

@@ -152,11 +152,6 @@ def _plan(upstream: Mapper, window: object, downstream: Mapper | None) -> Period
 
 
 def _segment_spread(upstream: Mapper, window: SegmentWindow, downstream: Mapper | None) -> SegmentSpread:
-    if isinstance(upstream, TemporalMapper):
-        raise MismatchedDefinition(
-            f"a SegmentWindow needs strings and {type(upstream).__name__} gives instants",
-            path="upstream_mapper",
-        )
     if downstream is None:
         raise InvalidDefinition(
             "a fan-out to segments needs a downstream_mapper; IdentityMapper() keeps them as they are",
