@@ -9,7 +9,12 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from scheduling.algebra.verdicts import Progress
+from scheduling.board import Look
+
 register = template.Library()
+
+MOST_MEMBERS = 62
 
 UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
 
@@ -63,7 +68,11 @@ def age(instant: datetime, now: datetime) -> str:
     gone = now - instant
     if gone < timedelta(0):
         return f"in {span(-gone)}"
-    return "just now" if gone < timedelta(minutes=1) else f"{span(gone - timedelta(seconds=gone.seconds % 60))} ago"
+    return (
+        "just now"
+        if gone < timedelta(minutes=1)
+        else f"{span(gone - timedelta(seconds=gone.seconds % 60))} ago"
+    )
 
 
 @register.filter
@@ -74,7 +83,7 @@ def span(length: timedelta | None) -> str:
     left = length.total_seconds()
     if left < 1:
         return f"{left * 1000:.0f} ms"
-    words = []
+    words: list[str] = []
     for name, size in UNITS:
         if left >= size or (words and len(words) < 2):
             count, left = int(left // size), left % size
@@ -94,6 +103,12 @@ def took(started_at: datetime | None, ended_at: datetime | None) -> str:
 def state(name: str, words: str = "") -> SafeString:
     """A state as its picture and its word: never by colour alone."""
     return format_html('<span class="state s-{}">{}</span>', PICTURED.get(name, name), words or name)
+
+
+@register.filter
+def picture(name: str) -> str:
+    """The class of the square that a state has in a grid."""
+    return Look[PICTURED.get(name, name).upper()].letter
 
 
 @register.filter
@@ -118,6 +133,30 @@ def last_of(items: Sequence[Any]) -> Any:
 def percent(share: float) -> str:
     """A share of one as SVG takes it, whatever the locale: `12.5%`."""
     return f"{100 * share:.4g}%"
+
+
+@register.simple_tag
+def members(progress: Progress) -> SafeString:
+    """The required keys of a held run as one small bar, in order: full where received, low where missing.
+
+    More than `MOST_MEMBERS` share places; a place is full when all that share it are there.
+    """
+    received = frozenset(progress.received)
+    keys = progress.required
+    there = [bool(received)] if keys is None else [key in received for key in keys]
+    wide = -(-len(there) // MOST_MEMBERS) or 1
+    places = [all(there[at : at + wide]) for at in range(0, len(there), wide)]
+    words = f"{progress.received_count} of {progress.required_count} {progress.noun} received"
+    mark = format_html('<path class="need" d="M{} 0h2v14h-2z"/>', 10 * -(-progress.needed // wide) - 1)
+    return format_html(
+        '<svg class="members" role="img" aria-label="{}" viewBox="0 0 {} 14" preserveAspectRatio="none">'
+        '<path class="in" d="{}"/><path class="out" d="{}"/>{}</svg>',
+        words,
+        10 * len(places),
+        "".join(f"M{10 * at} 2h8v12h-8z" for at, full in enumerate(places) if full),
+        "".join(f"M{10 * at} 10h8v4h-8z" for at, full in enumerate(places) if not full),
+        mark if progress.needed < progress.required_count else "",
+    )
 
 
 def zone_name(instant: datetime) -> str:

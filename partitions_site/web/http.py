@@ -7,6 +7,7 @@ from hashlib import blake2b
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, HttpResponseRedirect
 from django.template.loader import render_to_string
@@ -39,13 +40,14 @@ def answer(
 ) -> HttpResponse:
     """The whole page, or the one of its parts that htmx wants to swap.
 
-    The part for the target `panel` is the template whose name ends in `/_panel.html`. A GET that would say what
-    the browser has already is a 304 without a body.
+    The part for the target `panel` is the template whose name ends in `/_panel.html`. A GET that would say
+    what the browser has already is a 304 without a body.
     """
     part = _wanted(request, [parts] if isinstance(parts, str) else parts)
     context = {"now": timezone.now(), "theme": theme(request), **context}
     if part is None:
-        context["health"] = later(health.report, now=context["now"])
+        context.setdefault("health", later(health.report, context["now"]))
+        context["time_zone"] = settings.TIME_ZONE
     response = HttpResponse(render_to_string(part or page, context, request), status=status)
     if request.method == "GET" and status == 200:
         response = _unless_known(request, response)
@@ -74,7 +76,9 @@ def signed_in(screen: Screen) -> Callable[..., HttpResponse]:
 
 def deed(request: HtmxRequest) -> Deed:
     """What the person of this request does, for the journal."""
-    return Deed(by=request.user.get_username(), via="web", reason=request.POST.get("reason", "").strip()[:1000])
+    return Deed(
+        by=request.user.get_username(), via="web", reason=request.POST.get("reason", "").strip()[:1000]
+    )
 
 
 T = TypeVar("T")
@@ -82,7 +86,8 @@ T = TypeVar("T")
 
 def later(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
     """What `function` will return, asked only if a template looks at it."""
-    return SimpleLazyObject(partial(function, *args, **kwargs))  # type: ignore[return-value]
+    answer: Any = SimpleLazyObject(partial(function, *args, **kwargs))
+    return answer
 
 
 def theme(request: HttpRequest) -> str:
@@ -105,6 +110,6 @@ def _wanted(request: HtmxRequest, parts: Sequence[str]) -> str | None:
 def _unless_known(request: HtmxRequest, response: HttpResponse) -> HttpResponse:
     etag = f'"{blake2b(response.content, digest_size=12).hexdigest()}"'
     if request.headers.get("If-None-Match") == etag:
-        response = HttpResponseNotModified()  # type: ignore[assignment]
+        response = HttpResponseNotModified()
     response.headers["ETag"] = etag
     return response

@@ -1,0 +1,152 @@
+"""One asset: its bar, its grid, the panel of one partition; and an event recorded by hand."""
+
+import re
+from datetime import datetime
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from core.models import Asset, AssetEvent, Dag, Partition
+from partitions_site.web.http import HtmxRequest, answer, deed, go, later, whole
+from scheduling import board, events
+from scheduling.algebra.errors import PartitionError
+from scheduling.board import Cells, Grid, Look
+
+LISTED = 100
+"""Keys on one page of a list."""
+
+ZOOM = re.compile(r"[0-9]{4}(-([0-9]{2}(-[0-9]{2}(T[0-9]{2})?)?|W[0-9]{2}|Q[1-4]))?")
+
+
+@require_safe
+def asset(request: HtmxRequest, name: str) -> HttpResponse:
+    """The asset; with `key`, all about one partition of it. Board and panel poll this same address."""
+    now = timezone.now()
+    row = get_object_or_404(Asset, name=name)
+    key = request.GET.get("key", "")
+    context = {
+        "now": now,
+        "asset": row,
+        "key": key,
+        "shown": later(_board, request, row, now),
+        "facts": later(board.facts, row, key, now=now) if key else None,
+        "producers": later(lambda: list(Dag.objects.active().filter(outlets__asset=row).distinct())),
+        "consumers": later(lambda: list(Dag.objects.active().filter(dependencies__asset=row).distinct())),
+    }
+    return answer(request, "assets/asset.html", ("assets/_board.html", "assets/_panel.html"), context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def record(request: HtmxRequest) -> HttpResponse:
+    """Record an asset event by hand: say so first, then do it, then go back to where it was asked."""
+    given = request.POST if request.method == "POST" else request.GET
+    row = get_object_or_404(Asset.objects.active(), name=given.get("asset", ""))
+    key = given.get("key", "")
+    context = {"asset": row, "key": key, "problem": "", "back": _page_of(row, key)}
+    parts = ("assets/record.html", "assets/_dialog.html")
+    if request.method != "POST":
+        return answer(request, *parts, context)
+    report = events.EventReport(row, key or None, {"recorded_by_hand": True})
+    try:
+        events.register_events(
+            [report], source=AssetEvent.Source.PERSON, deed=deed(request), at=timezone.now()
+        )
+    except PartitionError as error:
+        return answer(request, *parts, context | {"problem": str(error)}, status=422)
+    messages.success(request, f"Recorded an event of {row.name}{f', partition {key}' if key else ''}.")
+    return go(request, _page_of(row, key))
+
+
+def _page_of(row: Asset, key: str) -> str:
+    address = reverse("asset", args=[row.name])
+    return f"{address}?{urlencode({'key': key})}" if key else address
+
+
+def _board(request: HtmxRequest, row: Asset, now: datetime) -> dict[str, object]:
+    """What the board shows: the bar of the period, and a grid, or a list of what the address asks for."""
+    state = board.read([row], now=now)[row.pk]
+    cells = state.cells
+    zoom = request.GET.get("zoom", "")
+    zoom = zoom if ZOOM.fullmatch(zoom) and cells.unit else ""
+    wanted = _look(request.GET.get("state", ""))
+    unexpected = request.GET.get("state") == "unexpected"
+    grid = None
+    if wanted is None and not unexpected:
+        grid = board.lay_out(cells, zoom, first_row=whole(request.GET.get("row")))
+    return {
+        "read": state,
+        "zoom": zoom,
+        "crumbs": _crumbs(zoom),
+        "around": _around(cells, zoom),
+        "bar": board.draw(cells, zoom, with_segments=True),
+        "whole": board.draw(cells) if zoom else None,
+        "wanted": "unexpected" if unexpected else wanted.word if wanted else "",
+        "grid": grid,
+        "strays": cells.strays() if grid else [],
+        "list": None if grid else _listed(request, row, cells, zoom, wanted, unexpected),
+        "is_of_keys": _is_of_keys(grid),
+    }
+
+
+def _is_of_keys(grid: Grid | None) -> bool:
+    """Do the squares stand for single partitions, or for periods to zoom into?"""
+    boxes = (box for group in (grid.groups if grid else ()) for row in group.rows for box in row.boxes if box)
+    first = next(boxes, None)
+    return bool(first and first[0].key)
+
+
+def _look(word: str) -> Look | None:
+    return next((look for look in Look if look.word == word), None)
+
+
+def _listed(
+    request: HtmxRequest, row: Asset, cells: Cells, zoom: str, wanted: Look | None, unexpected: bool
+) -> dict[str, object]:
+    positions = [
+        at
+        for at in cells.positions(zoom)
+        if (wanted is None or cells.look(at) is wanted)
+        and (not unexpected or cells.places[at].key in cells.unexpected)
+    ]
+    newest_first = positions[::-1] if cells.unit else positions
+    first = whole(request.GET.get("row"))
+    page = newest_first[first : first + LISTED]
+    keys = [cells.places[at].key for at in page]
+    known = Partition.objects.filter(asset=row, key__in=keys).select_related("attempt_run")
+    by_key = {partition.key: partition for partition in known}
+    return {
+        "rows": [
+            (
+                cells.places[at].key,
+                cells.look(at),
+                by_key.get(cells.places[at].key),
+                cells.places[at].key in cells.unexpected,
+            )
+            for at in page
+        ],
+        "count": len(positions),
+        "first": first,
+        "last": first + len(page),
+        "next": first + LISTED if first + LISTED < len(positions) else 0,
+    }
+
+
+def _crumbs(zoom: str) -> list[str]:
+    """The periods around `zoom`, widest first, itself last."""
+    sizes = [size for size in (4, 7, 10, 13) if size < len(zoom)] + ([len(zoom)] if zoom else [])
+    return [zoom[:size] for size in sizes]
+
+
+def _around(cells: Cells, zoom: str) -> tuple[str, str]:
+    """The periods before and after `zoom` that have keys; empty where there is none."""
+    if not zoom:
+        return "", ""
+    positions, size = cells.positions(zoom), len(zoom)
+    before = cells.places[positions.start - 1].label[:size] if positions.start > len(cells.strays()) else ""
+    after = cells.places[positions.stop].label[:size] if positions.stop < len(cells.places) else ""
+    return before, after

@@ -1,0 +1,42 @@
+"""A question before a deed: a dialog where scripts run, a page where they do not, and the deed itself."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.http import HttpResponse
+
+from partitions_site.web.http import HtmxRequest, answer, go
+from scheduling.algebra.errors import PartitionError
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked: the deed on the button, what it will do, and where to go if the answer is no."""
+
+    title: str
+    sentences: tuple[str, ...]
+    button: str
+    back: str
+    is_grave: bool = False
+    asks_reason: bool = True
+
+
+def ask(request: HtmxRequest, question: Question, *, problem: str = "", status: int = 200) -> HttpResponse:
+    context = {"question": question, "problem": problem}
+    return answer(request, "confirm/page.html", "confirm/_dialog.html", context, status=status)
+
+
+def act(request: HtmxRequest, question: Question, deed: Callable[[], tuple[str, str]]) -> HttpResponse:
+    """Ask on GET, act on POST.
+
+    :param deed: does it and returns where to go on and what to say there; a `PartitionError` is shown.
+    """
+    if request.method != "POST":
+        return ask(request, question)
+    try:
+        address, sentence = deed()
+    except PartitionError as error:
+        return ask(request, question, problem=str(error), status=409)
+    messages.success(request, sentence)
+    return go(request, address)

@@ -1,0 +1,51 @@
+"""Is everything alive? And with which versions."""
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+import django
+from django.conf import settings
+from django.db import connection
+from django.http import HttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from core.models import Pulse
+from partitions_site.web.http import HtmxRequest, answer, later
+from scheduling import health as engine
+
+
+@require_safe
+def health(request: HtmxRequest) -> HttpResponse:
+    """The page, and the dot in the head of every page."""
+    report = later(engine.report, timezone.now())
+    context = {
+        "health": report,
+        "vitals": later(lambda: [report.beat, report.workers]),
+        "pulses": later(lambda: list(Pulse.objects.order_by("kind", "name"))),
+        "versions": later(_versions),
+        "embedded": settings.EMBEDDED,
+    }
+    return answer(request, "health/health.html", ("health/_pulse.html", "health/_now.html"), context)
+
+
+def _versions() -> list[tuple[str, str]]:
+    return [
+        ("Partita", _version("partita")),
+        ("Python", platform.python_version()),
+        ("Django", django.get_version()),
+        ("Celery", _version("celery")),
+        ("Database", f"{connection.display_name} {_database_version()}"),
+        ("Time zones", _version("tzdata")),
+    ]
+
+
+def _database_version() -> str:
+    return ".".join(map(str, connection.get_database_version()))
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "from its source tree"

@@ -1,0 +1,161 @@
+"""Held runs: what waits, for what, since when; and what a person may do about it."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from core.models import Asset, Dag, HeldRun
+from partitions_site.web import confirm
+from partitions_site.web.confirm import Question
+from partitions_site.web.http import HtmxRequest, answer, deed, later, whole
+from scheduling import board
+from scheduling import holds as engine
+from scheduling.algebra.verdicts import Kind, Progress, Verdict
+from scheduling.board import HeldFilter
+
+VERDICTS = (Kind.BROKEN, Kind.UNREACHABLE, Kind.WAITING, Kind.SETTLING, Kind.PAUSED, Kind.READY)
+
+
+@require_safe
+def held_runs(request: HtmxRequest) -> HttpResponse:
+    """All that is held, those that have waited longest first. The rows poll this same address."""
+    wanted = HeldFilter(
+        verdict=request.GET.get("verdict", ""),
+        dag=request.GET.get("dag", ""),
+        asset=request.GET.get("asset", ""),
+        key=request.GET.get("key", "").strip(),
+        newest_first=request.GET.get("order") == "newest",
+    )
+    context = {
+        "wanted": wanted,
+        "after": whole(request.GET.get("after")),
+        "page": later(_page, wanted, whole(request.GET.get("after"))),
+        "counts": later(_counts),
+        "dag_ids": later(lambda: list(_listening().values_list("dag_id", flat=True))),
+    }
+    return answer(request, "held/list.html", "held/_rows.html", context)
+
+
+@require_safe
+def held_run(request: HtmxRequest, pk: int) -> HttpResponse:
+    """Why is this run held? The page polls this same address until the run fires."""
+    row = _get(pk)
+    context = {
+        "row": row,
+        "verdict": later(lambda: _verdict(row)),
+        "assets": later(_by_leaf, row),
+        "rounds": later(lambda: list(_rounds(row))),
+        "is_open": row.state == HeldRun.State.HELD,
+    }
+    return answer(request, "held/detail.html", "held/_now.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def fire(request: HtmxRequest, pk: int) -> HttpResponse:
+    """Fire it now with what it has."""
+    row = _get(pk)
+    verdict = _verdict(row)
+    missing = [f"{each.leaf.words()}: {each.sentence()}" for each in verdict.progress if each.missing]
+    lacking = (
+        [f"It runs without {'; '.join(missing)}. The run records which keys were missing."] if missing else []
+    )
+    question = Question(
+        title="Fire now?",
+        sentences=(
+            f"{row.dag} runs for {row.partition_key or 'no key'} as soon as a worker is free.",
+            *lacking,
+        ),
+        button="Fire now",
+        back=reverse("held_run", args=[pk]),
+    )
+
+    def do() -> tuple[str, str]:
+        run = engine.fire_now(row, deed=deed(request), at=timezone.now())
+        return reverse("run", args=[run.pk]), f"Fired: {row.dag} runs for {row.partition_key}."
+
+    return confirm.act(request, question, do)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def cancel(request: HtmxRequest, pk: int) -> HttpResponse:
+    """Close it without a run."""
+    row = _get(pk)
+    question = Question(
+        title="Cancel this held run?",
+        sentences=(
+            f"{row.dag} will not run for {row.partition_key} with what has arrived so far.",
+            "The next event for this key opens a new round, and data that is there counts again.",
+        ),
+        button="Cancel held run",
+        back=reverse("held_run", args=[pk]),
+        is_grave=True,
+    )
+
+    def do() -> tuple[str, str]:
+        engine.cancel(row, deed=deed(request), at=timezone.now())
+        return reverse(
+            "held_run", args=[pk]
+        ), f"Cancelled: {row.dag} {row.partition_key} is not held any more."
+
+    return confirm.act(request, question, do)
+
+
+def _get(pk: int) -> HeldRun:
+    return get_object_or_404(HeldRun.objects.select_related("dag", "run"), pk=pk)
+
+
+def _verdict(row: HeldRun) -> Verdict:
+    return engine.assess([row], now=timezone.now())[row.pk]
+
+
+def _page(wanted: HeldFilter, after: int) -> dict[str, Any]:
+    page = board.held_runs(wanted, after=after)
+    verdicts = engine.assess(page.rows, now=timezone.now())
+    return {
+        "rows": [(row, verdicts[row.pk]) for row in page.rows],
+        "following": page.following,
+    }
+
+
+def _counts() -> list[tuple[str, int]]:
+    counts = board.verdicts()
+    return [(str(kind), counts[kind]) for kind in VERDICTS if counts[kind]]
+
+
+def _listening() -> Any:
+    return Dag.objects.active().filter(dependencies__isnull=False).distinct().order_by("dag_id")
+
+
+def _rounds(row: HeldRun) -> Any:
+    """The other rounds of the same key, latest first."""
+    same = HeldRun.objects.filter(dag=row.dag, partition_key=row.partition_key).exclude(pk=row.pk)
+    return same.select_related("run").order_by("-round")[:10]
+
+
+def _by_leaf(row: HeldRun) -> list[tuple[Progress, str, str]]:
+    """Each asset's progress, its name, and the id of the Dag that writes it if one alone does."""
+    progress = _verdict(row).progress
+    dependencies = {_spelled(each.leaf): each.asset for each in row.dag.dependencies.select_related("asset")}
+    found = [(each, dependencies.get(each.leaf.words())) for each in progress]
+    producers: dict[int, set[str]] = {}
+    assets = [asset for _, asset in found if asset]
+    for asset_id, dag_id in Asset.objects.filter(
+        pk__in=[asset.pk for asset in assets], outlets__dag__is_active=True
+    ).values_list("pk", "outlets__dag__dag_id"):
+        producers.setdefault(asset_id, set()).add(dag_id)
+    return [
+        (each, asset.name if asset else "", _only(producers.get(asset.pk, set())) if asset else "")
+        for each, asset in found
+    ]
+
+
+def _spelled(leaf: dict[str, Any]) -> str:
+    return next(iter(leaf.values()), "")
+
+
+def _only(names: set[str]) -> str:
+    return next(iter(names)) if len(names) == 1 else ""

@@ -1,0 +1,106 @@
+"""Dag runs: the list, one run with its log, and what a person may do with it."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from core.models import Dag, DagRun, LogLine
+from partitions_site.web import confirm
+from partitions_site.web.confirm import Question
+from partitions_site.web.http import HtmxRequest, answer, deed, later, whole
+from scheduling import board
+from scheduling import runs as engine
+from scheduling.board import RunFilter
+
+SHOWN_LINES = 500
+
+
+@require_safe
+def runs(request: HtmxRequest) -> HttpResponse:
+    """All runs, newest first. The rows poll this same address."""
+    wanted = RunFilter(
+        dag=request.GET.get("dag", ""),
+        state=request.GET.get("state", ""),
+        run_type=request.GET.get("type", ""),
+        key=request.GET.get("key", "").strip(),
+    )
+    after = whole(request.GET.get("after"))
+    context = {
+        "wanted": wanted,
+        "after": after,
+        "page": later(board.runs, wanted, after=after),
+        "states": DagRun.State.values,
+        "types": DagRun.Type.choices,
+        "dag_ids": later(lambda: list(Dag.objects.active().values_list("dag_id", flat=True))),
+    }
+    return answer(request, "runs/list.html", "runs/_rows.html", context)
+
+
+@require_safe
+def run(request: HtmxRequest, pk: int) -> HttpResponse:
+    """One run: what it was for, what it read and wrote, what it said. Polled until it has ended."""
+    row = get_object_or_404(DagRun.objects.select_related("dag", "held_run"), pk=pk)
+    everything = request.GET.get("log") == "all"
+    context = {
+        "run": row,
+        "is_open": row.state not in DagRun.FINISHED,
+        "made_from": later(board.made_from, row),
+        "produced": later(lambda: list(row.produced.select_related("asset").order_by("id")[:200])),
+        "log": later(_log, row, everything),
+    }
+    return answer(request, "runs/run.html", "runs/_now.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def retry(request: HtmxRequest, pk: int) -> HttpResponse:
+    """Run it once more: same run, next attempt."""
+    row = get_object_or_404(DagRun.objects.select_related("dag"), pk=pk)
+    question = Question(
+        title="Run it again?",
+        sentences=(
+            f"{row.dag} runs again for {row.partition_key or 'no key'}, as this same run; its log goes on.",
+            "If it succeeds, what it writes counts as a fresh event downstream.",
+        ),
+        button="Run again",
+        back=reverse("run", args=[pk]),
+    )
+
+    def do() -> tuple[str, str]:
+        engine.retry(row, deed=deed(request), at=timezone.now())
+        return reverse("run", args=[pk]), "Queued again."
+
+    return confirm.act(request, question, do)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def cancel(request: HtmxRequest, pk: int) -> HttpResponse:
+    """Stop it; nothing is emitted."""
+    row = get_object_or_404(DagRun.objects.select_related("dag"), pk=pk)
+    question = Question(
+        title="Cancel this run?",
+        sentences=(
+            f"{row.dag} stops its work for {row.partition_key or 'no key'}; it emits no event.",
+            "A queued run is cancelled at once, a running one within some seconds.",
+        ),
+        button="Cancel run",
+        back=reverse("run", args=[pk]),
+        is_grave=True,
+    )
+
+    def do() -> tuple[str, str]:
+        engine.cancel(row, deed=deed(request), at=timezone.now())
+        return reverse("run", args=[pk]), "Cancelling."
+
+    return confirm.act(request, question, do)
+
+
+def _log(row: DagRun, everything: bool) -> dict[str, Any]:
+    """The last lines, or all; with the number of those left out above."""
+    lines = LogLine.objects.filter(run=row).order_by("-id")
+    shown = list(lines if everything else lines[: SHOWN_LINES + 1])
+    cut = not everything and len(shown) > SHOWN_LINES
+    return {"lines": shown[:SHOWN_LINES][::-1] if cut else shown[::-1], "is_cut": cut}

@@ -1,0 +1,103 @@
+"""What needs a person, most urgent first, and how much goes on."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Max
+
+from core.models import Dag, DagRun, DefinitionSource, HeldRun, MappingProblem, Partition
+from scheduling.algebra.verdicts import Kind
+from scheduling.health import Health
+
+RECENT = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One thing to look at: its kind, what it is about, how many such there are, and a sentence."""
+
+    kind: str
+    subject: str
+    sentence: str
+    count: int = 1
+    verdict: str = ""
+    at: datetime | None = None
+
+
+def needs(health: Health, *, now: datetime) -> list[Need]:
+    """Everything that will not mend itself. Five queries."""
+    since = now - RECENT
+    return [*_engine(health), *_definitions(), *_dags(), *_held(), *_failed(since), *_unmapped(since)]
+
+
+def flow() -> dict[str, int]:
+    """Open held runs per verdict, and queued and running runs, by their names; two queries."""
+    held = HeldRun.objects.held().values_list("verdict").annotate(Count("pk"))
+    moving = DagRun.objects.filter(state__in=[DagRun.State.QUEUED, DagRun.State.RUNNING])
+    runs = moving.values_list("state").annotate(Count("pk"))
+    return {"held": sum(count for _, count in held), "queued": 0, "running": 0} | dict(runs)
+
+
+def verdicts() -> Counter[str]:
+    """How many open held runs were last judged how."""
+    return Counter(dict(HeldRun.objects.held().values_list("verdict").annotate(Count("pk"))))
+
+
+def _engine(health: Health) -> Iterator[Need]:
+    for vital in (health.beat, health.workers):
+        if not vital.is_alive:
+            yield Need("engine", vital.kind, vital.sentence, at=vital.last_seen_at)
+
+
+def _definitions() -> Iterator[Need]:
+    for source in DefinitionSource.objects.exclude(error="")[:20]:
+        yield Need("definition", source.name, source.error, at=source.loaded_at)
+
+
+def _dags() -> Iterator[Need]:
+    for dag in Dag.objects.active().exclude(problems=[])[:50]:
+        errors = [problem["sentence"] for problem in dag.problems if problem.get("level") == "error"]
+        if errors:
+            yield Need("dag", dag.dag_id, errors[0], len(errors))
+
+
+def _held() -> Iterator[Need]:
+    rows = (
+        HeldRun.objects.held()
+        .filter(verdict__in=[Kind.BROKEN, Kind.UNREACHABLE])
+        .values("dag__dag_id", "verdict")
+        .annotate(count=Count("pk"), sentence=Max("sentence"), at=Max("opened_at"))
+        .order_by("verdict", "dag__dag_id")
+    )
+    for row in rows:
+        yield Need("held", row["dag__dag_id"], row["sentence"], row["count"], row["verdict"], row["at"])
+
+
+def _failed(since: datetime) -> Iterator[Need]:
+    partitions = (
+        Partition.objects.filter(state=Partition.State.FAILED, updated_at__gte=since)
+        .values("asset__name")
+        .annotate(count=Count("pk"), key=Max("key"), at=Max("updated_at"))
+        .order_by("asset__name")
+    )
+    for row in partitions:
+        yield Need("failed", row["asset__name"], row["key"], row["count"], at=row["at"])
+    unkeyed = (
+        DagRun.objects.filter(state=DagRun.State.FAILED, partition_key=None, ended_at__gte=since)
+        .values("dag__dag_id")
+        .annotate(count=Count("pk"), error=Max("error"), at=Max("ended_at"))
+    )
+    for each in unkeyed:
+        yield Need("run", each["dag__dag_id"], each["error"], each["count"], at=each["at"])
+
+
+def _unmapped(since: datetime) -> Iterator[Need]:
+    rows = (
+        MappingProblem.objects.filter(at__gte=since)
+        .values("dag__dag_id")
+        .annotate(count=Count("pk"), sentence=Max("sentence"), at=Max("at"))
+    )
+    for row in rows:
+        yield Need("mapping", row["dag__dag_id"], row["sentence"], row["count"], at=row["at"])

@@ -1,0 +1,130 @@
+"""Dags for lists and pages: their schedule in words, how their last runs went, what they hold."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+
+from django.db.models import Count, F, Q, Window
+from django.db.models.functions import RowNumber
+
+from core.models import Dag, DagRun, HeldRun
+from scheduling import listening
+from scheduling.algebra.conditions import Leaf
+from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.mappers import Mapper
+from scheduling.algebra.timetables import CronTriggerTimetable, PartitionedAssetTimetable, Tick
+from scheduling.board import reading
+from scheduling.board.cells import Look
+
+LAST_RUNS = 14
+SUGGESTIONS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class DagLine:
+    """One Dag in a list. `runs` are its last ones, oldest first."""
+
+    dag: Dag
+    schedule: str
+    runs: list[DagRun] = field(default_factory=list)
+    held_count: int = 0
+    active_count: int = 0
+    error_count: int = 0
+
+
+def lines(dags: Sequence[Dag]) -> list[DagLine]:
+    """The line of each Dag. Three queries, and one for Dags that this process has not seen."""
+    latest: dict[int, list[DagRun]] = {}
+    place = Window(RowNumber(), partition_by=F("dag_id"), order_by=F("id").desc())
+    numbered = DagRun.objects.filter(dag__in=dags).annotate(place=place).filter(place__lte=LAST_RUNS)
+    for run in numbered.order_by("id"):
+        latest.setdefault(run.dag_id, []).append(run)
+    held = dict(HeldRun.objects.held().filter(dag__in=dags).values_list("dag").annotate(Count("pk")))
+    moving = Q(state__in=[DagRun.State.QUEUED, DagRun.State.RUNNING])
+    active = dict(DagRun.objects.filter(moving, dag__in=dags).values_list("dag").annotate(Count("pk")))
+    heard = listening.of_dags(dag for dag in dags if dag.is_partitioned and not dag.is_periodic)
+    return [
+        DagLine(
+            dag,
+            schedule_words(dag, heard.get(dag.pk)),
+            latest.get(dag.pk, []),
+            held.get(dag.pk, 0),
+            active.get(dag.pk, 0),
+            sum(problem.get("level") == "error" for problem in dag.problems),
+        )
+        for dag in dags
+    ]
+
+
+def schedule_words(
+    dag: Dag, heard: "listening.DagListening | listening.BrokenDefinition | None" = None
+) -> str:
+    """When the Dag runs, to stand after "runs"."""
+    try:
+        timetable = listening.timetable_of(dag)
+    except PartitionError as error:
+        return f"never: {error}"
+    if timetable is None:
+        return "only when somebody triggers it"
+    if isinstance(timetable, PartitionedAssetTimetable) and isinstance(heard, listening.DagListening):
+        mappers = heard.listening.mappers
+        if any(mapper.is_rollup for mapper in mappers.values()):
+            words = heard.listening.condition.words(lambda leaf: _part_words(leaf, mappers[leaf]))
+            return f"when {words} have arrived"
+    return timetable.words()
+
+
+def next_ticks(dag: Dag, *, now: datetime, count: int = 5) -> list[Tick]:
+    """The ticks to come; none for a Dag without a cadence."""
+    try:
+        timetable = listening.timetable_of(dag)
+    except PartitionError:
+        return []
+    if not isinstance(timetable, CronTriggerTimetable):
+        return []
+    ticks: list[Tick] = []
+    while len(ticks) < count:
+        tick = timetable.next_tick(ticks[-1].at if ticks else now)
+        if tick is None or (dag.end_date and tick.at > dag.end_date):
+            break
+        ticks.append(tick)
+    return ticks
+
+
+def suggestions(dag: Dag, *, now: datetime) -> dict[str, list[str]]:
+    """Keys that a person who triggers `dag` may mean: held, missing or failed ones, and the latest."""
+    held = HeldRun.objects.held().filter(dag=dag).exclude(partition_key="").order_by("-pk")
+    recent = DagRun.objects.filter(dag=dag, partition_key__isnull=False).order_by("-pk")
+    found = {
+        "held": list(held.values_list("partition_key", flat=True)[:SUGGESTIONS]),
+        **_lacking(dag, now),
+        "recent": list(dict.fromkeys(recent.values_list("partition_key", flat=True)[: 4 * SUGGESTIONS])),
+    }
+    return {name: keys[:SUGGESTIONS] for name, keys in found.items() if keys}
+
+
+def _lacking(dag: Dag, now: datetime) -> dict[str, list[str]]:
+    """The newest failed and missing keys of the first asset that `dag` writes."""
+    outlet = dag.outlets.select_related("asset").order_by("pk").first()
+    if outlet is None:
+        return {}
+    cells = reading.read([outlet.asset], now=now)[outlet.asset.pk].cells
+    newest_first = range(len(cells.places) - 1, -1, -1)
+    return {
+        look.word: [
+            cells.places[at].key
+            for at in islice((at for at in newest_first if cells.look(at) is look), SUGGESTIONS)
+        ]
+        for look in (Look.FAILED, Look.MISSING)
+    }
+
+
+def _part_words(leaf: Leaf, mapper: Mapper) -> str:
+    """What is waited for of one asset: `all hours of hourly_sales`."""
+    if not mapper.is_rollup or mapper.wait_policy is None:
+        return leaf.words()
+    amount = mapper.wait_policy.sentence()
+    if amount.endswith("missing"):
+        return f"the {mapper.member_noun} of {leaf.words()} ({amount})"
+    return f"{amount} {mapper.member_noun} of {leaf.words()}"

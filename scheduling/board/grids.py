@@ -1,0 +1,189 @@
+"""A grid fitted to an asset: days × hours, months × days, years × months, or one segment × another."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from scheduling.board.bars import period_words
+from scheduling.board.cells import Cells, Look, Tally
+from scheduling.board.labels import DAY, HOUR, MINUTE, MONTH, YEAR
+
+MOST_CELLS = 1000
+"""Squares on one page: what a browser and a person take in at once."""
+
+WIDEST = 62
+"""Columns of a matrix of two segments at most."""
+
+LADDER = ((HOUR, MINUTE), (DAY, HOUR), (MONTH, DAY), (YEAR, MONTH))
+"""Row and column unit of each layout, finest first."""
+
+Units = tuple[int, int]
+Name = tuple[tuple[str, ...], str]
+"""Where a position belongs: its group and the label of its row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One square: a partition (`key`), or several of one period (`zoom`)."""
+
+    look: Look
+    tally: Tally
+    key: str = ""
+    zoom: str = ""
+    is_unexpected: bool = False
+
+    @property
+    def share(self) -> int:
+        """1 to 3: how much of the square looks like its worst."""
+        return 3 if self.key else self.tally.tint
+
+    @property
+    def words(self) -> str:
+        if self.key:
+            return f"{self.key}: {self.look.word}" + (", not in the definition" if self.is_unexpected else "")
+        return f"{self.zoom}: {self.tally.words}"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of boxes. Most hold one square, in an autumn fold two; where nothing was expected none."""
+
+    head: str
+    boxes: Sequence[Sequence[Cell]]
+    tally: Tally
+    zoom: str = ""
+
+    @property
+    def done(self) -> int:
+        return self.tally[Look.MATERIALIZED] + self.tally[Look.STALE]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    head: str
+    rows: Sequence[Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """One page of rows: from `first_row` on, of `row_count`."""
+
+    columns: Sequence[str]
+    groups: Sequence[Group]
+    row_count: int
+    first_row: int = 0
+
+    @property
+    def last_row(self) -> int:
+        return self.first_row + sum(len(group.rows) for group in self.groups)
+
+    @property
+    def next_row(self) -> int:
+        return self.last_row if self.last_row < self.row_count else 0
+
+
+def lay_out(cells: Cells, zoom: str = "", *, first_row: int = 0) -> Grid | None:
+    """The finest grid of the period `zoom` that fits on one page; None where a list says it better."""
+    positions = cells.positions(zoom)
+    if cells.unit:
+        positions = range(max(positions.start, len(cells.strays())), positions.stop)
+    if not positions:
+        return None
+    if not cells.unit:
+        return _matrix(cells, positions, first_row)
+    units = _units(cells, positions, zoom)
+    return _calendar(cells, positions, units, first_row) if units else None
+
+
+def _units(cells: Cells, positions: Sequence[int], zoom: str) -> Units | None:
+    if cells.unit <= YEAR:
+        return None
+    if any(letter in cells.places[positions[0]].label for letter in "WQ"):
+        return YEAR, cells.unit
+    rungs = [rung for rung in LADDER if rung[1] <= cells.unit]
+    rungs = [rung for rung in rungs if rung[0] >= len(zoom)] or rungs[:1]
+    return next((rung for rung in rungs if _size(cells, positions, rung) <= MOST_CELLS), rungs[-1])
+
+
+def _size(cells: Cells, positions: Sequence[int], units: Units) -> int:
+    row, column = units
+    rows = {(cells.places[at].others, cells.places[at].label[:row]) for at in positions}
+    return len(rows) * len({cells.places[at].label[row:column] for at in positions})
+
+
+def _calendar(cells: Cells, positions: Sequence[int], units: Units, first_row: int) -> Grid:
+    row, column = units
+    sheet = _Sheet(cells)
+    for at in positions:
+        place = cells.places[at]
+        sheet.put(at, (place.others, place.label[:row]), place.label[row:column])
+    groups = {group: order for order, (group, _) in enumerate(sheet.boxes)}
+    names = sorted(sheet.boxes, key=lambda name: (groups[name[0]], name[1]))
+    return sheet.page(names, sorted(sheet.heads), first_row)
+
+
+def _matrix(cells: Cells, positions: Sequence[int], first_row: int) -> Grid | None:
+    if not all(cells.places[at].others for at in positions):
+        return None
+    sheet = _Sheet(cells)
+    for at in positions:
+        *rest, last = cells.places[at].others
+        sheet.put(at, ((), "|".join(rest)), last)
+    return None if len(sheet.heads) > WIDEST else sheet.page(list(sheet.boxes), list(sheet.heads), first_row)
+
+
+class _Sheet:
+    """Positions put into boxes by row and column."""
+
+    def __init__(self, cells: Cells) -> None:
+        self.cells = cells
+        self.boxes: dict[Name, dict[str, list[int]]] = {}
+        self.heads: dict[str, None] = {}
+
+    def put(self, at: int, name: Name, head: str) -> None:
+        self.boxes.setdefault(name, {}).setdefault(head, []).append(at)
+        self.heads[head] = None
+
+    def page(self, names: Sequence[Name], heads: Sequence[str], first_row: int) -> Grid:
+        fits = max(1, MOST_CELLS // len(heads))
+        shown = names[first_row : first_row + fits]
+        flat = len({row for _, row in names}) == 1 and len(names) > 1
+        groups: dict[str, list[Row]] = {}
+        for name in shown:
+            words = " · ".join(name[0])
+            row = self._row(name, heads, (lambda _: words) if flat else _row_words)  # noqa: B023
+            groups.setdefault("" if flat else words, []).append(row)
+        return Grid(
+            columns=[head.lstrip("-T:") if self.cells.unit else head for head in heads],
+            groups=[Group(head, rows) for head, rows in groups.items()],
+            row_count=len(names),
+            first_row=first_row,
+        )
+
+    def _row(self, name: Name, heads: Sequence[str], words: Callable[[str], str]) -> Row:
+        found = self.boxes[name]
+        boxes = [self._box(name[1] + head, found.get(head, ())) for head in heads]
+        everything = [at for part in found.values() for at in part]
+        zoom = name[1] if self.cells.unit else ""
+        return Row(words(name[1]), boxes, self.cells.tally_of(everything), zoom)
+
+    def _box(self, column: str, found: Sequence[int]) -> list[Cell]:
+        """A square for each of two keys, as an autumn fold has them; one for many."""
+        if len(found) <= 2 and (len(column) >= self.cells.unit or not self.cells.unit):
+            return [self._single(at) for at in found]
+        if not found:
+            return []
+        tally = self.cells.tally_of(found)
+        return [Cell(tally.worst, tally, zoom=column)]
+
+    def _single(self, at: int) -> Cell:
+        place, look = self.cells.places[at], self.cells.look(at)
+        return Cell(
+            look, Tally.of(bytes([look])), key=place.key, is_unexpected=place.key in self.cells.unexpected
+        )
+
+
+def _row_words(label: str) -> str:
+    if len(label) == DAY:
+        return f"{date.fromisoformat(label):%a} {label}"
+    return period_words(label)

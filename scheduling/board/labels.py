@@ -1,0 +1,106 @@
+"""Where a key stands in a calendar: read from the key as it is written, never converted between zones.
+
+A label is a calendar moment cut to its unit: `2026`, `2026-03`, `2026-03-10`, `2026-03-10T09`,
+`2026-03-10T09:30`, `2026-W11`, `2026-Q1`. Labels of one unit sort as time does, and a label begins with the
+labels of the periods it lies in.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.keys import split_segments
+
+YEAR, MONTH, DAY, HOUR, MINUTE = 4, 7, 10, 13, 16
+"""The length of a label of each unit."""
+
+_CLOCK = r"[T ][0-9]{2}(?::?[0-9]{2}(?::?[0-9]{2}(?:[.,][0-9]+)?)?)?"
+_ZONE = r"(?:Z|[+-][0-9]{2}:?[0-9]{2})"
+WRITTEN = re.compile(
+    rf"(?P<period>[0-9]{{4}}(?:-W[0-9]{{2}}|-Q[1-4]|-[0-9]{{2}})?)"
+    rf"|(?P<day>[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})(?P<clock>{_CLOCK})?{_ZONE}?(?: \(W[0-9]{{2}}\))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One key: its label, and the segments that are no time."""
+
+    key: str
+    label: str = ""
+    others: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=400_000)
+def label_of(text: str) -> str:
+    """The label of one segment; empty if it is no moment. Seconds are dropped."""
+    found = WRITTEN.fullmatch(text)
+    if not found:
+        return ""
+    if not found["clock"]:
+        return found["period"] or found["day"]
+    digits = re.sub("[^0-9]", "", found["clock"])
+    return f"{found['day']}T{digits[:2]}" + (f":{digits[2:4]}" if len(digits) > 2 else "")
+
+
+def places(keys: Sequence[str]) -> list[Place]:
+    """Each key with its label, in the given order.
+
+    The time is the segment that is a moment in nearly every key; a stray key that has none there has no
+    label, and where there is no such segment no key has one. Units that say nothing are cut off: hourly keys
+    written to the second have labels of hours.
+    """
+    split = [_segments(key) for key in keys]
+    axis = _time_axis(split)
+    if axis is None:
+        return [
+            Place(key, "", parts if len(parts) > 1 else ()) for key, parts in zip(keys, split, strict=True)
+        ]
+    labels = [label_of(parts[axis]) if len(parts) > axis else "" for parts in split]
+    size = _unit(labels)
+    return [
+        Place(key, label[:size], parts[:axis] + parts[axis + 1 :])
+        for key, parts, label in zip(keys, split, labels, strict=True)
+    ]
+
+
+def unit_of(labels: Iterable[str]) -> int:
+    """The length of the longest label: the unit of the finest."""
+    return max((len(label) for label in labels), default=0)
+
+
+def within(label: str, zoom: str) -> bool:
+    """Is `label` in the period `zoom`? A day is in its month; everything is in the empty period."""
+    return label.startswith(zoom)
+
+
+def _segments(key: str) -> tuple[str, ...]:
+    if "|" not in key:
+        return (key,)
+    try:
+        return split_segments(key)
+    except PartitionError:
+        return (key,)
+
+
+def _time_axis(split: Sequence[tuple[str, ...]]) -> int | None:
+    """The last segment that is a moment in at least four of five keys."""
+    width = max(map(len, split), default=0)
+    for at in reversed(range(width)):
+        moments = sum(1 for parts in split if len(parts) > at and label_of(parts[at]))
+        if moments * 5 >= len(split) * 4:
+            return at
+    return None
+
+
+def _unit(labels: Sequence[str]) -> int:
+    """How much of the labels differs: an `:00` or `T00` that all of them share is a matter of format."""
+    distinct = set(labels) - {""}
+    size = unit_of(distinct)
+    if len(distinct) > 1:
+        for shorter in (HOUR, DAY):
+            if size > shorter and len({label[shorter:] for label in distinct}) == 1:
+                size = shorter
+    return size

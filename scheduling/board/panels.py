@@ -1,0 +1,163 @@
+"""Everything known of one partition: its state, how it came to be, what waits for it, what depends on it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q
+
+from core.models import Asset, AssetEvent, ConsumedEvent, Dag, DagRun, HeldRun, LogLine, Partition
+from scheduling import holds, listening
+from scheduling.algebra.phrases import key_list
+from scheduling.algebra.verdicts import Verdict
+from scheduling.board.cells import Look
+from scheduling.listening import UNKEYED, DagListening
+
+EVENTS = 20
+LOG_LINES = 8
+CONSUMED = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """An open held run and the verdict on it as things stand."""
+
+    row: HeldRun
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Dependent:
+    """A downstream key that a Dag makes of this partition, and what has become of it."""
+
+    dag: Dag
+    key: str
+    held: Held | None = None
+    run: DagRun | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    asset: Asset
+    key: str
+    partition: Partition | None
+    events: list[AssetEvent]
+    run: DagRun | None
+    log: list[LogLine]
+    made_from: list[tuple[str, str]]
+    producers: list[Dag]
+    held: list[Held]
+    dependents: list[Dependent]
+
+    @property
+    def look(self) -> Look:
+        state = self.partition.state if self.partition else "missing"
+        if state == "missing":
+            return Look.HELD if self.held else Look.MISSING
+        if state == "materialized" and self.partition and self.partition.is_stale:
+            return Look.STALE
+        return Look[state.upper()]
+
+
+def facts(asset: Asset, key: str, *, now: datetime) -> Facts:
+    """All about one key of one asset. The number of queries does not depend on how much there is."""
+    partition = (
+        Partition.objects.filter(asset=asset, key=key)
+        .select_related("attempt_run__dag", "last_event__source_run__dag")
+        .first()
+    )
+    events = AssetEvent.objects.filter(asset=asset, partition_key=key).select_related("source_run__dag")
+    run = _run(partition)
+    producers = list(Dag.objects.active().filter(outlets__asset=asset).distinct())
+    consumers = list(Dag.objects.active().filter(dependencies__asset=asset).distinct())
+    wanted = _wanted(asset, key, consumers)
+    pairs = {(dag.pk, key) for dag in producers} | {(each.dag.pk, each.key) for each in wanted}
+    held = _held(pairs, now)
+    return Facts(
+        asset=asset,
+        key=key,
+        partition=partition,
+        events=list(events.order_by("-id")[:EVENTS]),
+        run=run,
+        log=_last_lines(run),
+        made_from=made_from(run),
+        producers=producers,
+        held=[held[dag.pk, key] for dag in producers if (dag.pk, key) in held],
+        dependents=_with_outcomes(wanted, held),
+    )
+
+
+def made_from(run: DagRun | None) -> list[tuple[str, str]]:
+    """The keys that a run's held run consumed, per asset, in words."""
+    if run is None:
+        return []
+    rows = ConsumedEvent.objects.filter(held_run__run=run).order_by(
+        "event__asset__name", "event__partition_key"
+    )
+    by_asset: dict[str, dict[str, None]] = {}
+    for name, key in rows.values_list("event__asset__name", "event__partition_key")[:CONSUMED]:
+        by_asset.setdefault(name, {})[key or "no key"] = None
+    return [(name, _words(list(keys))) for name, keys in by_asset.items()]
+
+
+def _words(keys: Sequence[str]) -> str:
+    return keys[0] if len(keys) == 1 else f"{len(keys)} keys: {key_list(keys, keys, '').strip()}"
+
+
+def _run(partition: Partition | None) -> DagRun | None:
+    """The latest attempt at the partition, or the run that made its data."""
+    if partition is None:
+        return None
+    return partition.attempt_run or (partition.last_event.source_run if partition.last_event else None)
+
+
+def _last_lines(run: DagRun | None) -> list[LogLine]:
+    return list(LogLine.objects.filter(run=run).order_by("-id")[:LOG_LINES])[::-1] if run else []
+
+
+def _wanted(asset: Asset, key: str, consumers: Sequence[Dag]) -> list[Dependent]:
+    heard = listening.of_dags(consumers)
+    wanted = []
+    for dag in consumers:
+        answer = heard[dag.pk]
+        if not isinstance(answer, DagListening):
+            wanted.append(Dependent(dag, "", problem=str(answer)))
+        elif not answer.takes_keys:
+            wanted.append(Dependent(dag, "", problem="counts only events without a partition key"))
+        elif asset.pk in answer.leaf_of:
+            wanted.extend(_mapped(dag, answer, asset, key))
+    return wanted
+
+
+def _mapped(dag: Dag, answer: DagListening, asset: Asset, key: str) -> Iterable[Dependent]:
+    try:
+        keys = answer.mapper(asset.pk).to_downstream(key)
+    except Exception as error:  # a plug-in's mapper may raise anything; the panel shows the rest
+        return [Dependent(dag, "", problem=str(error) or type(error).__name__)]
+    return [Dependent(dag, each) for each in dict.fromkeys(keys)][:50]
+
+
+def _held(pairs: set[tuple[int, str]], now: datetime) -> dict[tuple[int, str], Held]:
+    rows = list(HeldRun.objects.held().filter(_any(pairs)).select_related("dag").order_by("pk"))
+    verdicts = holds.assess(rows, now=now)
+    return {(row.dag_id, row.partition_key): Held(row, verdicts[row.pk]) for row in rows}
+
+
+def _with_outcomes(wanted: Sequence[Dependent], held: dict[tuple[int, str], Held]) -> list[Dependent]:
+    runs = DagRun.objects.filter(_any({(each.dag.pk, each.key) for each in wanted if each.key})).order_by(
+        "pk"
+    )
+    latest = {(run.dag_id, run.partition_key): run for run in runs.select_related("dag")}
+    return [
+        Dependent(each.dag, each.key, held.get(name), latest.get(name), each.problem)
+        for each in wanted
+        if (name := (each.dag.pk, each.key or UNKEYED))
+    ]
+
+
+def _any(pairs: Iterable[tuple[int, str]]) -> Q:
+    condition = Q(pk__in=[])
+    for dag_id, key in sorted(pairs):
+        condition |= Q(dag_id=dag_id, partition_key=key)
+    return condition

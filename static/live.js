@@ -1,0 +1,133 @@
+// Parts that move: polled while somebody looks, quiet when nothing is new, and what a form needs to be safe.
+(() => {
+  "use strict";
+
+  Idiomorph.defaults.ignoreActiveValue = true;
+  Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
+    !(name === "open" && (node.tagName === "DETAILS" || node.tagName === "DIALOG"));
+
+  const dialog = () => document.getElementById("dialog");
+  const say = (words) => { document.getElementById("said").textContent = words; };
+
+  // What each part shows, by the id of its element: the address it came from and the tag of its content.
+  const shown = new Map();
+  const last = new WeakMap();
+  let failedSince = null;
+
+  document.addEventListener("htmx:configRequest", ({ detail }) => {
+    const known = shown.get(detail.target.id);
+    if (detail.elt.dataset.live && known?.path === detail.path) detail.headers["If-None-Match"] = known.etag;
+  });
+
+  document.addEventListener("htmx:afterOnLoad", ({ detail }) => {
+    if (failedSince) say("");
+    failedSince = null;
+    const etag = detail.xhr.getResponseHeader("ETag");
+    if (detail.xhr.status !== 304 && etag) shown.set(detail.target.id, { path: detail.pathInfo.requestPath, etag });
+  });
+
+  for (const name of ["htmx:sendError", "htmx:timeout", "htmx:responseError"]) {
+    document.addEventListener(name, ({ detail }) => {
+      failedSince ??= new Date();
+      const answer = detail.xhr?.status ? `the server answered ${detail.xhr.status}` : "no connection";
+      say(`Not up to date since ${failedSince.toLocaleTimeString()}: ${answer}. Trying again.`);
+    });
+  }
+
+  const poll = () => {
+    if (document.hidden || dialog()?.open) return;
+    const now = performance.now();
+    for (const part of document.querySelectorAll("[data-live]")) {
+      const rest = Number(part.dataset.live) * 1000 * (failedSince ? 2 : 1);
+      if (!last.has(part)) last.set(part, now);
+      if (now - last.get(part) < rest || part.classList.contains("htmx-request")) continue;
+      last.set(part, now);
+      htmx.trigger(part, "refresh");
+    }
+  };
+  setInterval(poll, 500);
+  document.addEventListener("visibilitychange", () => {
+    for (const part of document.querySelectorAll("[data-live]")) last.set(part, -Infinity);
+    poll();
+  });
+  for (const name of ["htmx:historyRestore", "htmx:historyCacheMiss"]) {
+    document.addEventListener(name, () => shown.clear());
+  }
+
+  // A log that was read to its end stays at its end.
+  document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    const log = detail.target.querySelector?.(".log");
+    if (log) log.dataset.follow = log.scrollHeight - log.scrollTop - log.clientHeight < 24 ? "yes" : "";
+  });
+  const follow = () => {
+    for (const log of document.querySelectorAll(".log[data-follow=yes]")) log.scrollTop = log.scrollHeight;
+  };
+  document.addEventListener("htmx:afterSettle", follow);
+  follow();
+
+  // A question asked in a dialog has its own address too: without scripts it is a page.
+  document.addEventListener("htmx:afterSwap", ({ detail }) => {
+    if (detail.target === dialog() && !dialog().open) dialog().showModal();
+  });
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-close]") && dialog()?.open) {
+      event.preventDefault();
+      dialog().close();
+    }
+    for (const menu of document.querySelectorAll(".menu[open]")) {
+      if (!menu.contains(event.target)) menu.open = false;
+    }
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    for (const menu of document.querySelectorAll(".menu[open]")) {
+      menu.open = false;
+      menu.querySelector("summary").focus();
+    }
+  });
+
+  // One click, one deed.
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (form.method !== "post" || form.hasAttribute("hx-post")) return;
+    if (form.dataset.sent) event.preventDefault();
+    form.dataset.sent = "yes";
+  });
+  window.addEventListener("pageshow", () => {
+    for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+  });
+
+  document.addEventListener("submit", (event) => {
+    if (!event.target.matches("[data-theme-switch]")) return;
+    event.preventDefault();
+    const theme = event.submitter?.value ?? "";
+    const year = theme ? 31536000 : 0;
+    document.cookie = `theme=${theme}; path=/; max-age=${year}; samesite=lax`;
+    if (theme) document.documentElement.dataset.theme = theme;
+    else delete document.documentElement.dataset.theme;
+    for (const button of event.target.querySelectorAll("button")) {
+      button.setAttribute("aria-pressed", String(button.value === theme));
+    }
+    delete event.target.dataset.sent;
+  });
+
+  // An instant in the reader's own zone, when they rest on it.
+  document.addEventListener("pointerover", ({ target }) => {
+    const time = target.closest?.("time[datetime]");
+    if (!time || time.dataset.told) return;
+    time.dataset.told = "yes";
+    const here = new Date(time.dateTime).toLocaleString([], { dateStyle: "medium", timeStyle: "long" });
+    time.title = `${time.title}\n${here} here`;
+  });
+
+  // A suggestion fills the field it stands under.
+  document.addEventListener("click", (event) => {
+    const example = event.target.closest("[data-fill]");
+    if (!example) return;
+    event.preventDefault();
+    const field = document.getElementById(example.dataset.fill);
+    field.value = example.dataset.value;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    field.focus();
+  });
+})();
