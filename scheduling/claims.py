@@ -67,9 +67,9 @@ def dispatch(*, now: datetime, limit: int = 500) -> list[int]:
 
 
 def claim(run_pk: int, *, worker: str, now: datetime) -> DagRun | None:
-    """Make a queued run this worker's. None if it is queued no more, not due, or its Dag is full or paused."""
+    """Make a queued run this worker's; None if it is not queued or due, or its Dag is full or paused."""
     with transaction.atomic():
-        dag = Dag.objects.select_for_update(of=("self",)).filter(runs=run_pk).first()
+        dag = Dag.objects.select_for_update(no_key=True, of=("self",)).filter(runs=run_pk).first()
         if dag is None or dag.is_paused or not dag.is_active:
             return None
         if dag.runs.filter(state=State.RUNNING).count() >= dag.max_active_runs:
@@ -90,7 +90,7 @@ def claim(run_pk: int, *, worker: str, now: datetime) -> DagRun | None:
 
 
 def renew(run: DagRun, *, now: datetime) -> bool:
-    """Keep the lease for another while. False: stop, the run was cancelled or is not this worker's any more."""
+    """Keep the lease for another while. False: stop, the run was cancelled or is another worker's."""
     return bool(_mine(run).filter(cancel_requested=False).update(lease_until=now + LEASE))
 
 

@@ -16,6 +16,10 @@ Name = tuple[int, str]
 """A Dag's primary key and a downstream key: what at most one open held run has."""
 
 
+Wanted = defaultdict[int, defaultdict[str, set[HeldRun]]]
+"""By asset and upstream key: the new held runs that would count it."""
+
+
 def file(arrivals: Sequence[Arrival], now: datetime) -> list[HeldRun]:
     """Count `arrivals` and mark their held runs to be judged. Call inside a transaction.
 
@@ -24,7 +28,38 @@ def file(arrivals: Sequence[Arrival], now: datetime) -> list[HeldRun]:
     """
     dags = {arrival.dag.pk: arrival.dag for arrival in arrivals}
     rows = _lock_or_open({(arrival.dag.pk, arrival.key) for arrival in arrivals}, dags, now)
+    arrivals = uncounted(arrivals)
+    rows = _with_arrivals(rows, arrivals)
     _fill([row for row in rows.values() if row.filled_at is None], dags, now)
+    _receive(arrivals, rows)
+    _consume((rows[arrival.dag.pk, arrival.key].pk, arrival.event.pk) for arrival in arrivals)
+    touched = [row.pk for row in rows.values()]
+    HeldRun.objects.filter(pk__in=touched).update(judge_after=now, last_event_at=now, filled_at=now)
+    return list(rows.values())
+
+
+def uncounted(arrivals: Sequence[Arrival]) -> list[Arrival]:
+    """`arrivals` without those whose event a closed held run of the same Dag and key has counted.
+
+    That is so when the held run was opened and fired between the recording of the event and its mapping: the
+    partition had its data by then. Counting it again would be a late key that is not late.
+    """
+    counted = ConsumedEvent.objects.filter(event__in=[arrival.event.pk for arrival in arrivals]).exclude(
+        held_run__state=HeldRun.State.HELD
+    )
+    spent = set(counted.values_list("held_run__dag_id", "held_run__partition_key", "event_id"))
+    return [each for each in arrivals if (each.dag.pk, each.key, each.event.pk) not in spent]
+
+
+def _with_arrivals(rows: dict[Name, HeldRun], arrivals: Sequence[Arrival]) -> dict[Name, HeldRun]:
+    """`rows` that something arrives for; the others, if just opened, are taken away again."""
+    wanted = {(arrival.dag.pk, arrival.key) for arrival in arrivals}
+    idle = [row.pk for name, row in rows.items() if name not in wanted and row.filled_at is None]
+    HeldRun.objects.filter(pk__in=idle).delete()
+    return {name: row for name, row in rows.items() if name in wanted}
+
+
+def _receive(arrivals: Sequence[Arrival], rows: dict[Name, HeldRun]) -> None:
     received = {}
     for arrival in arrivals:
         row, event = rows[arrival.dag.pk, arrival.key], arrival.event
@@ -39,10 +74,6 @@ def file(arrivals: Sequence[Arrival], now: datetime) -> list[HeldRun]:
         update_fields=["is_fresh", "received_at"],
         batch_size=2000,
     )
-    _consume((rows[arrival.dag.pk, arrival.key].pk, arrival.event.pk) for arrival in arrivals)
-    touched = [row.pk for row in rows.values()]
-    HeldRun.objects.filter(pk__in=touched).update(judge_after=now, last_event_at=now, filled_at=now)
-    return list(rows.values())
 
 
 def _lock_or_open(names: set[Name], dags: dict[int, Dag], now: datetime) -> dict[Name, HeldRun]:
@@ -61,7 +92,7 @@ def _lock_or_open(names: set[Name], dags: dict[int, Dag], now: datetime) -> dict
 
 def _locked(names: Sequence[Name]) -> dict[Name, HeldRun]:
     rows = HeldRun.objects.held().filter(_any_of(names)).order_by("dag_id", "partition_key")
-    return {(row.dag_id, row.partition_key): row for row in rows.select_for_update()}
+    return {(row.dag_id, row.partition_key): row for row in rows.select_for_update(no_key=True)}
 
 
 def _next_rounds(names: Sequence[Name], dags: dict[int, Dag], now: datetime) -> list[HeldRun]:
@@ -102,28 +133,28 @@ def _date(heard: DagListening | BrokenDefinition, key: str) -> datetime | None:
 def _fill(rows: Sequence[HeldRun], dags: dict[int, Dag], now: datetime) -> None:
     """Completeness is a property of the data: count the upstream partitions that are there already.
 
-    Where a mapper's upstream keys cannot be enumerated, what the round before had counted is carried over.
+    They are those a mapper can enumerate, and those that the round before had counted.
     """
     if not rows:
         return
-    wanted: dict[int, dict[str, list[HeldRun]]] = defaultdict(lambda: defaultdict(list))
-    carried: list[tuple[HeldRun, int]] = []
+    wanted = _counted_before(rows)
     heard = listening.of_dags({dags[row.dag_id] for row in rows})
     for row in rows:
         answer = heard[row.dag_id]
         for asset_id in answer.leaf_of if isinstance(answer, DagListening) else ():
-            keys = _upstream_keys(answer, asset_id, row.partition_key)
-            for key in keys or ():
-                wanted[asset_id][key].append(row)
-            if keys is None and row.round > 1:
-                carried.append((row, asset_id))
-    found = _found(wanted) + _carried(carried)
+            for key in _upstream_keys(answer, asset_id, row.partition_key):
+                wanted[asset_id][key].add(row)
+    found = _found(wanted)
     ReceivedKey.objects.bulk_create(
         [
             ReceivedKey(
-                held_run=row, asset_id=part.asset_id, key=part.key, is_fresh=row.round == 1, received_at=at
+                held_run=row,
+                asset_id=part.asset_id,
+                key=part.key,
+                is_fresh=row.round == 1,
+                received_at=part.data_at or now,
             )
-            for row, part, at in ((row, part, part.data_at or now) for row, part in found)
+            for row, part in found
         ],
         ignore_conflicts=True,
         batch_size=2000,
@@ -131,17 +162,28 @@ def _fill(rows: Sequence[HeldRun], dags: dict[int, Dag], now: datetime) -> None:
     _consume((row.pk, part.last_event_id) for row, part in found if part.last_event_id)
 
 
-def _upstream_keys(answer: DagListening, asset_id: int, key: str) -> tuple[str, ...] | None:
-    if key == UNKEYED:
-        return ()
-    mapper = answer.mapper(asset_id)
+def _counted_before(rows: Sequence[HeldRun]) -> Wanted:
+    wanted: Wanted = defaultdict(lambda: defaultdict(set))
+    later = {(row.dag_id, row.partition_key, row.round - 1): row for row in rows if row.round > 1}
+    if later:
+        before = ReceivedKey.objects.filter(
+            held_run__in=HeldRun.objects.filter(_any_of((dag_id, key) for dag_id, key, _ in later))
+        )
+        names = ("held_run__dag_id", "held_run__partition_key", "held_run__round", "asset_id", "key")
+        for dag_id, downstream, number, asset_id, key in before.values_list(*names):
+            if row := later.get((dag_id, downstream, number)):
+                wanted[asset_id][key].add(row)
+    return wanted
+
+
+def _upstream_keys(answer: DagListening, asset_id: int, key: str) -> tuple[str, ...]:
     try:
-        return mapper.required(key) or mapper.upstream_keys(key)
+        return answer.mapper(asset_id).upstream_keys(key) or ()
     except PartitionError:
         return ()
 
 
-def _found(wanted: dict[int, dict[str, list[HeldRun]]]) -> list[tuple[HeldRun, Partition]]:
+def _found(wanted: Wanted) -> list[tuple[HeldRun, Partition]]:
     found = []
     for asset_id, by_key in wanted.items():
         keys = list(by_key)
@@ -150,22 +192,6 @@ def _found(wanted: dict[int, dict[str, list[HeldRun]]]) -> list[tuple[HeldRun, P
                 asset_id=asset_id, key__in=keys[start : start + 5000], data_at__isnull=False
             )
             found += [(row, each) for each in part for row in by_key[each.key]]
-    return found
-
-
-def _carried(pairs: Sequence[tuple[HeldRun, int]]) -> list[tuple[HeldRun, Partition]]:
-    found = []
-    for row, asset_id in pairs:
-        before = ReceivedKey.objects.filter(
-            held_run__dag_id=row.dag_id,
-            held_run__partition_key=row.partition_key,
-            held_run__round=row.round - 1,
-            asset_id=asset_id,
-        )
-        part = Partition.objects.filter(
-            asset_id=asset_id, key__in=before.values("key"), data_at__isnull=False
-        )
-        found += [(row, each) for each in part]
     return found
 
 

@@ -71,7 +71,8 @@ def _vital(name: str, kind: Pulse.Kind, pulses: list[Pulse], now: datetime) -> V
     if alive:
         sentence = f"{name}: {alive} alive"
     elif last:
-        sentence = f"{name}: silent for {int((now - last).total_seconds())} seconds; nothing runs until one is started"
+        seconds = int((now - last).total_seconds())
+        sentence = f"{name}: silent for {seconds} seconds; nothing runs until one is started"
     else:
         sentence = (
             f"{name}: never seen; start one with `python manage.py {'beat' if kind == 'beat' else 'worker'}`"

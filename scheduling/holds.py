@@ -32,11 +32,11 @@ class NotHeld(PartitionError):
 def route_pending(*, now: datetime, limit: int = 500) -> int:
     """Map up to `limit` events that wait for it and count them. Returns how many; none left when 0."""
     with transaction.atomic():
-        events = list(AssetEvent.objects.unrouted().select_for_update(skip_locked=True)[:limit])
+        events = list(AssetEvent.objects.unrouted().select_for_update(skip_locked=True, no_key=True)[:limit])
         if not events:
             return 0
         mapped = map_events(events)
-        arrivals = _without_stale(mapped.arrivals, now)
+        arrivals = _without_stale(filing.uncounted(mapped.arrivals), now)
         if arrivals:
             filing.file(arrivals, now)
             doorbell.ring(Bell.JUDGE)
@@ -48,7 +48,11 @@ def route_pending(*, now: datetime, limit: int = 500) -> int:
 def judge_due(*, now: datetime, limit: int = 50) -> int:
     """Judge up to `limit` held runs that something happened to; those that may, fire. Returns how many."""
     with transaction.atomic():
-        due = HeldRun.objects.due(now).select_related("dag").select_for_update(skip_locked=True, of=("self",))
+        due = (
+            HeldRun.objects.due(now)
+            .select_related("dag")
+            .select_for_update(skip_locked=True, no_key=True, of=("self",))
+        )
         rows = list(due[:limit])
         if not rows:
             return 0
@@ -111,7 +115,7 @@ def judge_again(dags: Iterable[Dag], *, at: datetime) -> None:
 
 
 def _lock(row: HeldRun) -> HeldRun:
-    locked = HeldRun.objects.select_related("dag").select_for_update(of=("self",)).get(pk=row.pk)
+    locked = HeldRun.objects.select_related("dag").select_for_update(no_key=True, of=("self",)).get(pk=row.pk)
     if locked.state != HeldRun.State.HELD:
         raise NotHeld(f"{locked.dag} {locked.partition_key!r} is not held any more: it was {locked.state}")
     return locked

@@ -1,18 +1,19 @@
 """Stored definitions as values: what a Dag's timetable is, and how it listens to assets.
 
-Values are kept per process by the Dag's revision, which `configuration` raises with every change.
+Values are kept per process under the name of the Dag's edition, which changes with every change of it.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TypeVar
+from uuid import UUID
 
 from core.models import Dag, Dependency
 from scheduling.algebra import specs
 from scheduling.algebra.conditions import Leaf
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.mappers import Mapper
-from scheduling.algebra.policies import WaitPolicy
 from scheduling.algebra.timetables import AssetTimetable, PartitionedAssetTimetable, Timetable
 from scheduling.algebra.verdicts import Late, Listening
 
@@ -25,26 +26,11 @@ class BrokenDefinition(PartitionError):
 
 
 @dataclass(frozen=True, slots=True)
-class EveryEvent:
+class EveryEvent(Mapper):
     """The mapper of a Dag that is not partition-aware: any event of the asset counts, for the next run."""
-
-    is_rollup = False
-    needs_known = False
-    member_noun = "events"
-    max_downstream_keys: int | None = None
-    wait_policy: WaitPolicy | None = None
 
     def to_downstream(self, key: str) -> tuple[str, ...]:
         return (UNKEYED,)
-
-    def required(self, downstream_key: str, known: tuple[str, ...] = ()) -> None:
-        return None
-
-    def upstream_keys(self, downstream_key: str) -> None:
-        return None
-
-    def partition_date(self, downstream_key: str) -> None:
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +56,14 @@ def timetable_of(dag: Dag) -> Timetable | None:
     """
     if not dag.schedule:
         return None
-    name = (dag.pk, dag.revision)
+    name = dag.edition
     if name not in _timetables:
         _keep(_timetables, name, _read_timetable(dag))
     return _timetables[name]
 
 
 def of_dag(dag: Dag) -> DagListening:
-    """How `dag` listens. One query the first time a process sees this revision of it.
+    """How `dag` listens. One query the first time a process sees this edition of it.
 
     :raises BrokenDefinition: if its timetable or one of its mappers cannot be read, or it listens to nothing.
     """
@@ -90,18 +76,18 @@ def of_dag(dag: Dag) -> DagListening:
 def of_dags(dags: Iterable[Dag]) -> dict[int, DagListening | BrokenDefinition]:
     """`of_dag` for many, by primary key, in one query; a broken one is an answer and stops no other."""
     dags = list(dags)
-    unseen = [dag for dag in dags if (dag.pk, dag.revision) not in _listenings]
+    unseen = [dag for dag in dags if dag.edition not in _listenings]
     dependencies: dict[int, list[Dependency]] = {dag.pk: [] for dag in unseen}
     for row in Dependency.objects.filter(dag__in=unseen) if unseen else ():
         dependencies[row.dag_id].append(row)
     for dag in unseen:
-        _keep(_listenings, (dag.pk, dag.revision), _answer(dag, dependencies[dag.pk]))
-    return {dag.pk: _listenings[dag.pk, dag.revision] for dag in dags}
+        _keep(_listenings, dag.edition, _answer(dag, dependencies[dag.pk]))
+    return {dag.pk: _listenings[dag.edition] for dag in dags}
 
 
 KEPT = 10_000
 T = TypeVar("T")
-_Name = tuple[int, int]
+_Name = tuple[UUID, int, datetime]
 _timetables: dict[_Name, Timetable] = {}
 _listenings: dict[_Name, DagListening | BrokenDefinition] = {}
 

@@ -61,7 +61,9 @@ def record_attempt(
     for asset_id in {asset_id for asset_id, _ in pairs}:
         wanted |= Q(asset_id=asset_id, key__in=[key for other, key in pairs if other == asset_id])
     mine = Q(attempt_run=None) | Q(attempt_run_id__lte=run.pk)
-    locked = Partition.objects.filter(wanted & mine).order_by("asset_id", "key").select_for_update()
+    locked = (
+        Partition.objects.filter(wanted & mine).order_by("asset_id", "key").select_for_update(no_key=True)
+    )
     Partition.objects.filter(pk__in=[row.pk for row in locked]).update(
         attempt=attempt, attempt_run=run if attempt else None, updated_at=at
     )

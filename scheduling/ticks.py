@@ -7,15 +7,15 @@
 
 import logging
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 
 from django.db import transaction
 
 from core.models import Dag
 from scheduling import listening, runs
-from scheduling.algebra.timetables import Tick
-from scheduling.listening import BrokenDefinition
+from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.timetables import Tick, Timetable
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +27,9 @@ MOST_TICKS = 1000
 
 BROKEN_PAUSE = timedelta(minutes=1)
 
+INSTANT = timedelta(microseconds=1)
+NEVER = datetime.max.replace(tzinfo=UTC)
+
 
 def advance(*, now: datetime, limit: int = 500) -> int:
     """Create the runs of every tick up to `now` for up to `limit` due Dags. Returns how many were looked at.
@@ -34,7 +37,11 @@ def advance(*, now: datetime, limit: int = 500) -> int:
     Running it again, or twice at once, adds nothing.
     """
     with transaction.atomic():
-        due = Dag.objects.due(now).order_by("next_tick_at", "pk").select_for_update(skip_locked=True)
+        due = (
+            Dag.objects.due(now)
+            .order_by("next_tick_at", "pk")
+            .select_for_update(skip_locked=True, no_key=True)
+        )
         dags = list(due[:limit])
         new = [run for dag in dags for run in _advance(dag, now)]
         if new:
@@ -44,31 +51,39 @@ def advance(*, now: datetime, limit: int = 500) -> int:
 
 
 def _advance(dag: Dag, now: datetime) -> list[runs.NewRun]:
-    """The runs that `dag` owes; moves its cursor."""
+    """The runs that `dag` owes; moves its cursor. A timetable that cannot say is asked again in a minute."""
     try:
         timetable = listening.timetable_of(dag)
-    except BrokenDefinition as error:
-        log.warning("%s", error)
+        if timetable is None or not timetable.periodic:
+            dag.next_tick_at = NEVER
+            return []
+        found = _found(dag, timetable, now)
+    except PartitionError as error:
+        log.warning("Dag %s has no ticks: %s", dag, error)
         dag.next_tick_at = now + BROKEN_PAUSE
         return []
-    if timetable is None or not timetable.periodic:
-        dag.next_tick_at = None
-        return []
-    after = _seen_until(dag)
+    return [_run(dag, tick) for tick in _wanted(dag, found, now)]
+
+
+def _found(dag: Dag, timetable: Timetable, now: datetime) -> list[Tick]:
+    after = _seen_until(dag, timetable)
     until = min(now, dag.end_date) if dag.end_date else now
     found = list(islice(timetable.ticks(after, until), MOST_TICKS)) if until > after else []
     dag.ticked_until = found[-1].at if len(found) == MOST_TICKS else max(after, until)
     following = timetable.next_tick(dag.ticked_until)
     over = following is None or (dag.end_date is not None and following.at > dag.end_date)
-    dag.next_tick_at = datetime.max.replace(tzinfo=now.tzinfo) if over or following is None else following.at
-    return [_run(dag, tick) for tick in _wanted(dag, found, now)]
+    dag.next_tick_at = NEVER if over or following is None else following.at
+    return found
 
 
-def _seen_until(dag: Dag) -> datetime:
+def _seen_until(dag: Dag, timetable: Timetable) -> datetime:
     """The instant after which ticks are new. A Dag without a start date starts when it is first seen."""
     if dag.ticked_until:
         return dag.ticked_until
-    return dag.start_date - timedelta(microseconds=1) if dag.start_date else dag.created_at
+    if dag.start_date:
+        return dag.start_date - INSTANT
+    first = timetable.first_tick(now=dag.created_at, start=None)
+    return min(first.at - INSTANT, dag.created_at) if first else dag.created_at
 
 
 def _wanted(dag: Dag, found: list[Tick], now: datetime) -> Iterator[Tick]:

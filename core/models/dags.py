@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Self
+from uuid import UUID, uuid4
 
 from django.db import models
 from django.db.models import Q
@@ -50,6 +51,7 @@ class Dag(models.Model):
         NONE = "none"
 
     dag_id = models.CharField(max_length=250, unique=True)
+    uid = models.UUIDField(default=uuid4, editable=False)
     description = models.TextField(default="")
     tags = models.JSONField(default=list)
     source = models.ForeignKey(DefinitionSource, on_delete=models.SET_NULL, null=True, related_name="dags")
@@ -85,12 +87,22 @@ class Dag(models.Model):
     def __str__(self) -> str:
         return self.dag_id
 
+    @property
+    def edition(self) -> tuple[UUID, int, datetime]:
+        """Names this state of the definition, for values kept per process.
+
+        Two states never share a name, not even when the transaction that wrote one was undone and the
+        database gives its numbers away again.
+        """
+        return self.uid, self.revision, self.updated_at
+
 
 class Dependency(models.Model):
     """A Dag listening to an asset through a mapper.
 
-    `leaf` names the asset as the Dag's condition does (`{"asset"}`, `{"ref_name"}` or `{"ref_uri"}`); `asset` is
-    null while nothing of that name exists. Keys count from `created_at` on where they cannot be enumerated.
+    `leaf` names the asset as the Dag's condition does (`{"asset"}`, `{"ref_name"}` or `{"ref_uri"}`);
+    `asset` is null while nothing of that name exists. Keys count from `created_at` on where they cannot be
+    enumerated.
     """
 
     dag = models.ForeignKey(Dag, on_delete=models.CASCADE, related_name="dependencies")

@@ -127,8 +127,8 @@ class HeldRun(models.Model):
     """A row that waits for upstream partitions before a Dag run exists.
 
     Whoever opens it counts the keys that are there already and sets `filled_at` in the same transaction.
-    Then it sleeps (`judge_after` null) until something happens to it. `verdict`, `sentence` and the counts are what
-    the last judgement said, kept for lists; a page about one held run judges anew.
+    Then it sleeps (`judge_after` null) until something happens to it. `verdict`, `sentence` and the counts
+    are what the last judgement said, kept for lists; a page about one held run judges anew.
     """
 
     class State(models.TextChoices):

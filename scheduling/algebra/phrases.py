@@ -54,6 +54,11 @@ def _common_head(keys: Sequence[str]) -> str:
     size = next(
         (at for at, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), min(len(low), len(high))
     )
-    while size and low[size - 1].isalnum():
+    while size and not _ends_a_word(low[:size]):
         size -= 1
     return low[:size]
+
+
+def _ends_a_word(text: str) -> bool:
+    """Words end at anything but letters and digits, and at the T between a date and a time."""
+    return not text[-1].isalnum() or (text[-1] == "T" and text[-2:-1].isdigit())

@@ -108,7 +108,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`kind`, the same in words, and the progress per asset. `until`: look again then, even without an event."""
+    """`kind`, the same in words, and the progress per asset. `until`: look again then, event or not."""
 
     kind: Kind
     sentence: str
@@ -155,21 +155,31 @@ def _progress(leaf: Leaf, listening: Listening, held: Held) -> Progress:
         )
     policy = mapper.wait_policy or WaitForAll()
     wanted = frozenset(required)
-    arrived = tuple(key for key in required if key in received)
-    fresh = sum(received[key] for key in arrived)
+    counted = _counted(mapper, received)
+    arrived = tuple(key for key in required if key in counted)
+    fresh = sum(counted[key] for key in arrived)
     impossible = policy.unreachable(len(required))
     return Progress(
         leaf,
         required=required,
         received=arrived,
-        missing=tuple(key for key in required if key not in received),
-        unexpected=tuple(key for key in received if key not in wanted),
+        missing=tuple(key for key in required if key not in counted),
+        unexpected=tuple(key for key in received if mapper.counts_as(key) not in wanted),
         satisfied=not impossible and policy.satisfied(len(arrived), len(required)),
         renewed=not impossible and policy.satisfied(fresh, len(required)),
         unreachable=impossible,
         needed=policy.threshold(len(required)),
         noun=mapper.member_noun,
     )
+
+
+def _counted(mapper: Mapper, received: Mapping[str, bool]) -> dict[str, bool]:
+    """The required keys as which the received ones count, each fresh if one of them is."""
+    counted: dict[str, bool] = {}
+    for key, fresh in received.items():
+        member = mapper.counts_as(key)
+        counted[member] = fresh or counted.get(member, False)
+    return counted
 
 
 def _held_back(

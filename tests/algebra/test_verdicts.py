@@ -1,0 +1,123 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from scheduling.algebra.conditions import AssetLeaf
+from scheduling.algebra.mappers import FixedKeyMapper, IdentityMapper
+from scheduling.algebra.policies import MinimumCount, WaitForAll
+from scheduling.algebra.rollups import RollupMapper
+from scheduling.algebra.temporal import StartOfDayMapper
+from scheduling.algebra.verdicts import Held, Kind, Late, Listening, judge
+from scheduling.algebra.windows import DayWindow, SegmentWindow
+
+NOW = datetime(2026, 3, 11, 9, 0, tzinfo=UTC)
+A, B = AssetLeaf("a"), AssetLeaf("b")
+
+
+def regions(policy=None):
+    return RollupMapper(FixedKeyMapper("all"), SegmentWindow(["tw", "jp", "us"]), policy or WaitForAll())
+
+
+def listening(condition=A, late=Late.SETTLE, **mappers):
+    leaves = {leaf: mappers.get(leaf.name, IdentityMapper()) for leaf in condition.leaves()}
+    return Listening(condition, leaves, late)
+
+
+def held(key="all", **fields):
+    return Held(key=key, **({"opened_at": NOW, "last_event_at": NOW} | fields))
+
+
+def fresh(*keys):
+    return dict.fromkeys(keys, True)
+
+
+def stale(*keys):
+    return dict.fromkeys(keys, False)
+
+
+class TestFirstRound:
+    def test_a_rollup_waits_and_says_for_what(self):
+        verdict = judge(listening(a=regions()), held(received={A: fresh("tw")}), NOW)
+        assert verdict.kind is Kind.WAITING
+        assert verdict.sentence == "waiting on 2 of 3: keys jp, us"
+        assert (verdict.received_count, verdict.required_count) == (1, 3)
+
+    def test_it_is_ready_with_the_last_key(self):
+        assert judge(listening(a=regions()), held(received={A: fresh("us", "jp", "tw")}), NOW).may_fire
+
+    def test_a_policy_decides_how_many_are_enough(self):
+        two = listening(a=regions(MinimumCount(2)))
+        assert not judge(two, held(received={A: fresh("tw")}), NOW).may_fire
+        assert judge(two, held(received={A: fresh("tw", "us")}), NOW).may_fire
+
+    def test_keys_outside_the_window_never_count(self):
+        verdict = judge(listening(a=regions(MinimumCount(2))), held(received={A: fresh("tw", "x", "y")}), NOW)
+        assert verdict.kind is Kind.WAITING
+        assert verdict.progress[0].unexpected == ("x", "y")
+
+    def test_each_asset_that_lacks_something_is_named(self):
+        verdict = judge(listening(A & B, a=regions()), held(received={A: fresh("tw", "jp")}), NOW)
+        assert verdict.sentence == "waiting on a (1 of 3: keys us); b (any key that maps here)"
+
+    def test_an_alternative_that_has_come_is_enough(self):
+        assert judge(listening(A | B, a=regions()), held(received={B: fresh("all")}), NOW).may_fire
+
+
+class TestNever:
+    SHORT_DAY = held("2026-03-08")
+    ALL_24 = RollupMapper(StartOfDayMapper("America/New_York"), DayWindow(), MinimumCount(24))
+
+    def test_more_than_there_are_that_day_is_unreachable(self):
+        verdict = judge(listening(a=self.ALL_24), self.SHORT_DAY, NOW)
+        assert verdict.kind is Kind.UNREACHABLE
+        assert verdict.sentence == "can never fire: needs 24 of only 23 hours"
+
+    def test_not_if_an_alternative_can_still_come(self):
+        assert judge(listening(A | B, a=self.ALL_24), self.SHORT_DAY, NOW).kind is Kind.WAITING
+
+    def test_a_key_that_its_mapper_cannot_read_is_broken(self):
+        daily = RollupMapper(StartOfDayMapper(), DayWindow())
+        verdict = judge(listening(a=daily), held(key="not a day"), NOW)
+        assert verdict.kind is Kind.BROKEN
+        assert "not a day" in verdict.sentence
+
+
+class TestPaused:
+    def test_complete_but_paused_says_so(self):
+        verdict = judge(listening(), held(received={A: fresh("all")}, paused=True), NOW)
+        assert (verdict.kind, verdict.may_fire) == (Kind.PAUSED, False)
+
+    def test_waiting_and_paused_is_waiting(self):
+        assert judge(listening(), held(paused=True), NOW).kind is Kind.WAITING
+
+
+class TestLaterRounds:
+    ALL = {A: stale("tw", "jp") | fresh("us")}
+
+    def late(self, policy, received=None, at=NOW):
+        return judge(listening(late=policy, a=regions()), held(round=2, received=received or self.ALL), at)
+
+    def test_it_settles_for_ten_minutes(self):
+        verdict = self.late(Late.SETTLE)
+        assert (verdict.kind, verdict.until) == (Kind.SETTLING, NOW + timedelta(minutes=10))
+        assert self.late(Late.SETTLE, at=NOW + timedelta(minutes=10)).may_fire
+
+    def test_it_does_not_wait_when_everything_came_anew(self):
+        assert self.late(Late.SETTLE, {A: fresh("tw", "jp", "us")}).may_fire
+
+    @pytest.mark.parametrize(
+        ("policy", "fires"), [(Late.IMMEDIATE, True), (Late.HOLD, False), (Late.RESTART, False)]
+    )
+    def test_other_policies(self, policy, fires):
+        assert self.late(policy, at=NOW + timedelta(days=1)).may_fire is fires
+
+    def test_restart_counts_this_round_only(self):
+        assert self.late(Late.RESTART, {A: fresh("tw", "jp", "us")}).may_fire
+        assert "jp" in self.late(Late.RESTART).sentence or self.late(Late.RESTART).kind is Kind.WAITING
+
+    def test_where_one_key_is_enough_it_fires_at_once(self):
+        assert judge(listening(A | B), held(round=3, received={A: fresh("all")}), NOW).may_fire
+
+    def test_two_that_must_meet_settle(self):
+        received = {A: fresh("all"), B: stale("all")}
+        assert judge(listening(A & B), held(round=2, received=received), NOW).kind is Kind.SETTLING

@@ -1,0 +1,100 @@
+import pytest
+
+from core.models import AssetEvent, JournalEntry, Partition
+from scheduling import events
+from scheduling.algebra.errors import InvalidKey
+from scheduling.events import EventReport
+from tests.engine.world import ALICE, MINUTE, NOW, asset, emit, part
+
+pytestmark = pytest.mark.django_db
+
+
+def report(*reports):
+    return events.register_events(reports, source=AssetEvent.Source.API, deed=ALICE, at=NOW)
+
+
+class TestRecording:
+    def test_an_event_gives_its_partition_data(self):
+        emit("hourly", "2026-03-10T09:00:00")
+        row = part("hourly", "2026-03-10T09:00:00")
+        assert (row.state, row.data_at, row.attempt) == ("materialized", NOW, "success")
+
+    @pytest.mark.parametrize(
+        "key",
+        [
+            "Report, Q1 2024.pdf",
+            '{"k1":"v1","k2":"v2"}',
+            "my|key",
+            "a/b?c#d&e=%2F",
+            "Zürich",
+            "東京",
+            "a\\|b",
+            "0",
+        ],
+    )
+    def test_a_key_is_kept_byte_for_byte(self, key):
+        [registered] = emit("files", key)
+        registered.event.refresh_from_db()
+        assert registered.event.partition_key == key
+        assert Partition.objects.get().key == key
+
+    @pytest.mark.parametrize("key", ["", " ", " a", "a\n", "a\x00b", "x" * 251])
+    def test_a_key_that_cannot_be_one_is_refused_and_nothing_is_recorded(self, key):
+        with pytest.raises(InvalidKey, match="event 1"):
+            emit("files", "fine", key)
+        assert not AssetEvent.objects.exists()
+        assert not Partition.objects.exists()
+
+    def test_an_event_without_a_key_makes_no_partition(self):
+        emit("plain", None)
+        assert AssetEvent.objects.get().partition_key is None
+        assert not Partition.objects.exists()
+
+    def test_the_last_event_of_a_key_in_one_request_is_its_state(self):
+        report(EventReport(asset("a"), "k", {"rows": 1}), EventReport(asset("a"), "k", {"rows": 2}))
+        assert part("a", "k").extra == {"rows": 2}
+        assert AssetEvent.objects.count() == 2
+
+    def test_a_later_event_replaces_what_is_known(self):
+        emit("a", "k")
+        emit("a", "k", at=NOW + MINUTE)
+        assert part("a", "k").data_at == NOW + MINUTE
+
+    @pytest.mark.parametrize("count", [1, 50])
+    def test_any_number_of_events_costs_seven_statements(self, count, django_assert_num_queries):
+        reports = [EventReport(asset("a"), f"k{n}") for n in range(count)]
+        with django_assert_num_queries(7):
+            report(*reports)
+
+
+class TestIdempotency:
+    def test_a_repeated_report_returns_the_first_event(self):
+        once = EventReport(asset("a"), "k", idempotency_key="order-7")
+        [first], [second] = report(once), report(once)
+        assert (first.is_new, second.is_new) == (True, False)
+        assert first.event.pk == second.event.pk
+        assert AssetEvent.objects.count() == 1
+
+    def test_a_repetition_within_one_request_is_one_event(self):
+        once = EventReport(asset("a"), "k", idempotency_key="order-7")
+        answers = report(once, once)
+        assert [answer.is_new for answer in answers] == [True, False]
+        assert AssetEvent.objects.count() == 1
+
+    def test_it_belongs_to_the_asset(self):
+        report(
+            EventReport(asset("a"), "k", idempotency_key="x"),
+            EventReport(asset("b"), "k", idempotency_key="x"),
+        )
+        assert AssetEvent.objects.count() == 2
+
+
+class TestJournal:
+    def test_one_event_is_one_entry_with_its_key_and_author(self):
+        emit("a", "k")
+        entry = JournalEntry.objects.get()
+        assert (entry.by, entry.via, entry.asset_name, entry.partition_key) == ("alice", "web", "a", "k")
+
+    def test_a_bulk_is_one_entry_with_the_count(self):
+        emit("a", *(f"k{n}" for n in range(50)))
+        assert JournalEntry.objects.get().extra == {"events": 50, "assets": ["a"]}

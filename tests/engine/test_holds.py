@@ -1,0 +1,254 @@
+from datetime import timedelta
+
+import pytest
+
+from core.models import AssetEvent, DagRun, HeldRun, JournalEntry, MappingProblem, ReceivedKey
+from scheduling import holds
+from scheduling.algebra.verdicts import Kind
+from tests.engine.world import (
+    ALICE,
+    HOURS_TO_DAY,
+    IDENTITY,
+    MINUTE,
+    NOW,
+    REGIONS,
+    asset,
+    consumer,
+    dag,
+    emit,
+    fired,
+    held,
+    hours,
+    turn,
+)
+
+pytestmark = pytest.mark.django_db
+DAY = "2026-03-10"
+
+
+class TestAWaitingRollup:
+    def test_it_says_which_hours_are_missing(self):
+        consumer("daily", {"hourly": HOURS_TO_DAY})
+        emit("hourly", *hours(DAY, *(hour for hour in range(24) if hour not in (9, 11, 22))))
+        turn()
+        row = held("daily", DAY)
+        assert row.sentence == "waiting on 3 of 24: hours 09, 11, 22"
+        assert (row.required_count, row.received_count, row.verdict) == (24, 21, "waiting")
+        assert fired("daily") == []
+
+    def test_the_last_hour_fires_it_with_every_event_it_counted(self):
+        consumer("daily", {"hourly": HOURS_TO_DAY})
+        emit("hourly", *hours(DAY, *range(23)))
+        turn()
+        emit("hourly", *hours(DAY, 23), at=NOW + MINUTE)
+        turn(NOW + MINUTE)
+        run = DagRun.objects.get()
+        assert (run.partition_key, run.state, run.run_type) == (DAY, "queued", "asset_triggered")
+        assert run.held_run.state == HeldRun.State.FIRED
+        assert run.held_run.consumed.count() == 24
+        assert run.partition_date.isoformat() == "2026-03-10T00:00:00+00:00"
+
+    def test_the_same_key_many_times_counts_once(self):
+        consumer("daily", {"hourly": HOURS_TO_DAY})
+        emit("hourly", *(hours(DAY, 9) * 24))
+        turn()
+        assert held("daily", DAY).received_count == 1
+        assert ReceivedKey.objects.count() == 1
+
+    def test_it_sleeps_until_something_happens_to_it(self):
+        consumer("daily", {"hourly": HOURS_TO_DAY})
+        emit("hourly", *hours(DAY, 1))
+        turn()
+        assert held("daily", DAY).judge_after is None
+        assert holds.judge_due(now=NOW + timedelta(days=9)) == 0
+
+    def test_a_stray_key_is_shown_as_unexpected_and_does_not_count(self):
+        consumer("all", {"regional": REGIONS})
+        emit("regional", "tw", "mars")
+        turn()
+        row = held("all", "all")
+        [progress] = holds.assess([row], now=NOW)[row.pk].progress
+        assert (progress.received, progress.unexpected) == (("tw",), ("mars",))
+        assert progress.missing == ("jp", "us")
+
+
+class TestCompletenessIsAPropertyOfTheData:
+    def test_a_consumer_defined_later_sees_what_is_there(self):
+        emit("hourly", *hours(DAY, *range(23)))
+        turn()
+        consumer("daily", {"hourly": HOURS_TO_DAY})
+        emit("hourly", *hours(DAY, 23))
+        turn()
+        assert fired("daily") == [DAY]
+        assert DagRun.objects.get().held_run.consumed.count() == 24
+
+    def test_an_upstream_that_only_failed_is_absent(self):
+        producer = dag("ingest", {"type": "PartitionedAtRuntime"}, writes=["hourly"])
+        asset("hourly").partition_set.create(key=hours(DAY, 9)[0], attempt="failed", updated_at=NOW)
+        consumer("daily", {"hourly": HOURS_TO_DAY})
+        emit("hourly", *hours(DAY, 8))
+        turn()
+        assert held("daily", DAY).received_count == 1
+        assert producer.is_active
+
+
+class TestSeveralAssets:
+    def test_all_of_them_must_have_the_same_downstream_key(self):
+        consumer("joined", {"a": IDENTITY, "b": IDENTITY, "c": IDENTITY})
+        emit("a", "k", "other")
+        emit("b", "k")
+        turn()
+        assert fired("joined") == []
+        assert held("joined", "k").sentence == "waiting on c (any key that maps here)"
+        emit("c", "k")
+        turn()
+        assert fired("joined") == ["k"]
+
+    def test_any_of_them_is_enough_with_or(self):
+        consumer("either", {"a": IDENTITY, "b": IDENTITY}, join="any")
+        emit("b", "k")
+        turn()
+        assert fired("either") == ["k"]
+
+    def test_two_consumers_of_one_asset_keep_separate_counts(self):
+        consumer("one", {"a": IDENTITY, "x": IDENTITY})
+        consumer("two", {"a": IDENTITY})
+        emit("a", "k")
+        turn()
+        assert (fired("one"), fired("two")) == ([], ["k"])
+
+
+class TestPoison:
+    def test_a_key_that_cannot_be_mapped_is_kept_and_stops_nobody(self):
+        consumer("daily", {"hourly": HOURS_TO_DAY})
+        consumer("copy", {"hourly": IDENTITY})
+        emit("hourly", "not-a-time", *hours(DAY, 1))
+        turn()
+        problem = MappingProblem.objects.get()
+        assert (problem.dag.dag_id, problem.kind) == ("daily", "failed to map partition_key")
+        assert "not-a-time" in problem.sentence
+        assert sorted(fired("copy")) == [*hours(DAY, 1), "not-a-time"]
+        assert held("daily", DAY).received_count == 1
+        assert JournalEntry.objects.filter(event=problem.kind, dag_id="daily").count() == 1
+
+    def test_an_event_without_a_key_says_who_did_not_count_it(self):
+        consumer("daily", {"hourly": HOURS_TO_DAY})
+        emit("hourly", None)
+        turn()
+        assert MappingProblem.objects.get().kind == "missing partition key"
+        assert not HeldRun.objects.exists()
+
+    def test_a_definition_that_cannot_be_read_stops_only_its_own_dag(self):
+        broken = consumer("broken", {"a": {"type": "NoSuchMapper"}})
+        consumer("copy", {"a": IDENTITY})
+        emit("a", "k")
+        turn()
+        assert fired("copy") == ["k"]
+        assert MappingProblem.objects.get(dag=broken).sentence.startswith("Dag broken:")
+
+    def test_a_definition_that_breaks_later_shows_on_what_it_holds(self):
+        broken = consumer("joined", {"a": IDENTITY, "b": IDENTITY})
+        emit("a", "k")
+        turn()
+        broken.dependencies.update(mapper={"type": "NoSuchMapper"})
+        broken.revision += 1
+        broken.save()
+        consumer("copy", {"a": IDENTITY})
+        holds.judge_again([broken], at=NOW)
+        emit("a", "other")
+        turn()
+        assert held("joined", "k").verdict == Kind.BROKEN
+        assert fired("copy") == ["other"]
+
+    def test_a_target_key_longer_than_a_key_may_be_is_a_problem_of_that_consumer(self):
+        consumer("fixed", {"a": {"type": "ProductMapper", "mappers": [IDENTITY, IDENTITY], "delimiter": "+"}})
+        emit("a", "+".join(["x" * 120, "y" * 120]))
+        turn()
+        assert fired("fixed") == ["+".join(["x" * 120, "y" * 120])]
+
+    def test_five_hundred_hopeless_held_runs_do_not_delay_a_complete_one(self):
+        consumer("daily", {"hourly": HOURS_TO_DAY})
+        consumer("copy", {"ready": IDENTITY})
+        days = [f"20{year:02}-01-01" for year in range(10, 60)]
+        emit("hourly", *(key for day in days for key in hours(day, *range(10))))
+        turn()
+        emit("ready", "now")
+        assert holds.route_pending(now=NOW) == 1
+        assert holds.judge_due(now=NOW) == 1
+        assert fired("copy") == ["now"]
+
+
+class TestAPersonMay:
+    def test_fire_a_held_run_now_and_the_run_records_what_was_missing(self):
+        consumer("all", {"regional": REGIONS})
+        emit("regional", "tw", "jp")
+        turn()
+        run = holds.fire_now(held("all", "all"), deed=ALICE, at=NOW)
+        assert run.missing_keys == [{"asset": "regional", "keys": ["us"]}]
+        assert run.held_run.closed_by == "alice"
+        assert JournalEntry.objects.get(event="held run fired by hand").by == "alice"
+
+    def test_fire_it_only_once(self):
+        consumer("all", {"regional": REGIONS})
+        emit("regional", "tw")
+        turn()
+        row = held("all", "all")
+        holds.fire_now(row, deed=ALICE, at=NOW)
+        with pytest.raises(holds.NotHeld, match="was fired"):
+            holds.fire_now(row, deed=ALICE, at=NOW)
+        assert DagRun.objects.count() == 1
+
+    def test_cancel_it_and_the_next_event_opens_a_new_round(self):
+        consumer("all", {"regional": REGIONS})
+        emit("regional", "tw")
+        turn()
+        holds.cancel(held("all", "all"), deed=ALICE, at=NOW)
+        emit("regional", "jp", at=NOW + MINUTE)
+        turn(NOW + MINUTE)
+        row = held("all", "all")
+        assert (row.round, row.received_count) == (2, 2)
+
+
+class TestPause:
+    def test_events_are_counted_while_paused_and_fire_when_it_ends(self):
+        paused = consumer("copy", {"a": IDENTITY}, writes=["b"])
+        paused.is_paused = True
+        paused.save()
+        emit("a", "1", "2", "3")
+        turn()
+        assert fired("copy") == []
+        assert held("copy", "2").verdict == Kind.PAUSED
+        paused.is_paused = False
+        paused.save()
+        holds.judge_again([paused], at=NOW)
+        turn()
+        assert fired("copy") == ["1", "2", "3"]
+
+
+class TestDagsThatKnowNoKeys:
+    def test_a_keyless_event_starts_it_and_a_keyed_one_does_not(self):
+        made = dag("plain", {"type": "AssetTimetable", "assets": {"asset": "a"}})
+        made.dependencies.create(asset=asset("a"), leaf={"asset": "a"}, created_at=NOW)
+        emit("a", "k")
+        turn()
+        assert fired("plain") == []
+        emit("a", None)
+        turn()
+        assert fired("plain") == [None]
+
+    def test_it_opts_in_to_keyed_events(self):
+        schedule = {"type": "AssetTimetable", "assets": {"asset": "a"}, "accept_partitioned": True}
+        made = dag("plain", schedule)
+        made.dependencies.create(asset=asset("a"), leaf={"asset": "a"}, created_at=NOW)
+        emit("a", "k")
+        turn()
+        assert fired("plain") == [None]
+
+
+def test_every_event_is_routed_once():
+    consumer("copy", {"a": IDENTITY})
+    emit("a", *(f"k{n}" for n in range(20)))
+    assert holds.route_pending(now=NOW, limit=15) == 15
+    assert holds.route_pending(now=NOW, limit=15) == 5
+    assert holds.route_pending(now=NOW, limit=15) == 0
+    assert not AssetEvent.objects.unrouted().exists()

@@ -1,0 +1,102 @@
+"""docker-compose.yml without Docker: each of its commands runs here, on servers of our own."""
+
+import re
+from pathlib import Path
+
+import psycopg
+import pytest
+import yaml
+
+from tests.installed import LOGIN, Installation
+from tests.services.test_kill import RUNS
+
+HOME = Path(__file__).parents[2]
+COMPOSE = yaml.safe_load((HOME / "docker-compose.yml").read_text())
+OURS = {name: service for name, service in COMPOSE["services"].items() if service.get("image") == "partita"}
+DOCKERFILE = (HOME / "Dockerfile").read_text()
+DEFINITIONS = """
+from scheduling.sdk import DAG, PartitionedAtRuntime, task
+
+with DAG(dag_id="slice", schedule=PartitionedAtRuntime()):
+
+    @task
+    def cut(partition_key):
+        return partition_key
+
+    cut()
+"""
+
+
+class TestFiles:
+    def test_everything_but_the_migration_waits_for_it(self):
+        waiting = {name for name, service in OURS.items() if "migrate" in service["depends_on"]}
+        assert waiting == set(OURS) - {"migrate"}
+        assert OURS["migrate"]["depends_on"] == {"postgres": {"condition": "service_healthy"}}
+
+    def test_stops_wait_longer_than_the_slowest_process_takes(self):
+        assert {service["stop_grace_period"] for service in OURS.values()} == {"60s"}
+
+    def test_no_secret_has_a_default(self):
+        text = (HOME / "docker-compose.yml").read_text()
+        assert set(re.findall(r"\$\{(\w+):\?\}", text)) == {"POSTGRES_PASSWORD", "PARTITA_SECRET_KEY"}
+
+    def test_the_image_holds_all_that_an_installation_needs(self):
+        copied = set(re.findall(r"^COPY (\w+) \1$", DOCKERFILE, re.MULTILINE))
+        assert copied == {"core", "scheduling", "partitions_site", "templates", "static"}
+        ignored = (HOME / ".dockerignore").read_text()
+        assert all(f"!{name}\n" in ignored for name in copied)
+
+    def test_the_image_runs_as_nobody_special(self):
+        assert re.search(r"^USER partita$", DOCKERFILE, re.MULTILINE)
+
+
+@pytest.mark.services
+@pytest.mark.timeout(180)
+class TestCommands:
+    @pytest.fixture
+    def installation(self, tmp_path, postgres_url, redis_url):
+        definitions = tmp_path / "shop.py"
+        definitions.write_text(DEFINITIONS)
+        environment = {
+            "DATABASE_URL": postgres_url,
+            "REDIS_URL": redis_url,
+            "PARTITA_DEFINITIONS": str(definitions),
+            "PARTITA_SECRET_KEY": "given, as in the file",
+            "DJANGO_SUPERUSER_PASSWORD": LOGIN[1],
+        }
+        assert set(OURS["web"]["environment"]) <= {
+            *environment,
+            "PARTITA_ALLOWED_HOSTS",
+            "PARTITA_TRUSTED_ORIGINS",
+        }
+        installation = Installation(tmp_path / "var", environment=environment)
+        installation.directory.mkdir()
+        yield installation
+        installation.kill_everything()
+
+    def test_all_of_them_together_execute_a_run_and_stop_in_good_order(self, installation, postgres_url):
+        assert installation.popen(*OURS["migrate"]["command"]).wait(60) == 0
+        owner = ["createsuperuser", "--noinput", "--username", LOGIN[0], "--email", "tester@example.org"]
+        assert installation.popen(*owner).wait(60) == 0
+        commands = [
+            [str(installation.port) if word == "8000" else word for word in service["command"]]
+            for name, service in OURS.items()
+            if name != "migrate"
+        ]
+        started = {command[0]: installation.popen(*command) for command in commands}
+        installation.wait_for(installation.answers)
+        installation.sign_in()
+        installation.wait_for(lambda: self.ask_for_a_run(installation) == 200)
+        installation.wait_for(lambda: self.runs(postgres_url) == [("slice", "2026-03-10", "success")])
+        for child in started.values():
+            child.terminate()
+        assert {name: child.wait(60) for name, child in started.items()} == dict.fromkeys(started, 0)
+
+    def ask_for_a_run(self, installation):
+        """404 until beat has loaded the definitions."""
+        body = {"partition_key": "2026-03-10"}
+        return installation.request("POST", "/api/v2/dags/slice/dagRuns", body)[0]
+
+    def runs(self, postgres_url):
+        with psycopg.connect(postgres_url) as connection:
+            return connection.execute(RUNS).fetchall()

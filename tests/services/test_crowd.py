@@ -1,0 +1,98 @@
+"""Many processes, one PostgreSQL: nothing is lost and nothing is done twice."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import psycopg
+import pytest
+
+pytestmark = [pytest.mark.services, pytest.mark.timeout(180)]
+
+DEFINE = """
+import django; django.setup()
+import json, sys
+from tests.engine.world import consumer
+for dag_id, mappers in json.loads(sys.argv[1]).items():
+    consumer(dag_id, mappers)
+"""
+
+
+@pytest.fixture
+def crowd(postgres_url, redis_url, tmp_path):
+    return Crowd(postgres_url, redis_url, tmp_path)
+
+
+class Crowd:
+    def __init__(self, postgres_url, redis_url, data_dir):
+        self.url = postgres_url
+        self.env = os.environ | {
+            "DATABASE_URL": postgres_url,
+            "REDIS_URL": redis_url,
+            "PARTITA_DATA_DIR": str(data_dir),
+            "DJANGO_SETTINGS_MODULE": "partitions_site.settings",
+            "PARTITA_TEST_START": "0",
+        }
+        self._python("manage.py", "migrate", "-v", "0")
+
+    def define(self, **dags):
+        self._python("-c", DEFINE, json.dumps(dags))
+
+    def run(self, *commands):
+        """Start all `commands` at the same instant and wait for them."""
+        env = self.env | {"PARTITA_TEST_START": str(time.time() + 3)}
+        together = [
+            subprocess.Popen([sys.executable, "-m", "tests.services.crowd", *command], env=env)
+            for command in commands
+        ]
+        assert [process.wait() for process in together] == [0] * len(commands)
+
+    def rows(self, sql):
+        with psycopg.connect(self.url) as connection:
+            return connection.execute(sql).fetchall()
+
+    def _python(self, *arguments):
+        subprocess.run([sys.executable, *arguments], env=self.env, check=True)
+
+
+SEGMENTS = {
+    "type": "RollupMapper",
+    "upstream_mapper": {"type": "FixedKeyMapper", "downstream_key": "all"},
+    "window": {"type": "SegmentWindow", "segments": ["tw", "us"]},
+}
+IDENTITY = {"type": "IdentityMapper"}
+
+
+def test_two_processes_posting_one_key_200_times_give_one_held_run_and_one_run(crowd):
+    crowd.define(all={"regional": SEGMENTS})
+    crowd.run(
+        ["post", "regional", *["tw"] * 200],
+        ["post", "regional", *["tw"] * 200],
+        ["engine"],
+        ["engine"],
+    )
+    assert crowd.rows("select state, received_count from core_heldrun") == [("held", 1)]
+    assert crowd.rows("select count(*) from core_assetevent where routed_at is not null") == [(400,)]
+    crowd.run(["post", "regional", "us"], ["engine"], ["engine"])
+    assert crowd.rows("select state from core_heldrun") == [("fired",)]
+    assert crowd.rows("select partition_key from core_dagrun") == [("all",)]
+    assert crowd.rows("select count(*) from core_consumedevent") == [(401,)]
+
+
+def test_four_assets_meeting_on_one_key_make_one_run_of_four_events_each_time(crowd):
+    names, keys = ["a", "b", "c", "d"], [f"k{number}" for number in range(200)]
+    crowd.define(joined=dict.fromkeys(names, IDENTITY), other={"a": IDENTITY, "b": IDENTITY})
+    crowd.run(*(["post", name, *keys] for name in names), ["engine"], ["engine"])
+    runs = crowd.rows("select dag_id, partition_key, count(*) from core_dagrun group by 1, 2")
+    assert len(runs) == 400
+    assert {count for *_, count in runs} == {1}
+    consumed = crowd.rows(
+        "select d.dag_id, count(*) from core_consumedevent c join core_heldrun h on h.id = c.held_run_id"
+        " join core_dag d on d.id = h.dag_id group by h.id, d.dag_id"
+    )
+    assert {pair: consumed.count(pair) for pair in set(consumed)} == {("joined", 4): 200, ("other", 2): 200}
+    assert crowd.rows("select max(round), count(*) filter (where state <> 'fired') from core_heldrun") == [
+        (1, 0)
+    ]
