@@ -20,6 +20,10 @@ class CannotMap(PartitionError):
     """A key that a mapper does not take."""
 
 
+class BeyondCalendar(CannotMap, OverflowError):
+    """A window that would leave the years 1 to 9999."""
+
+
 class InvalidDefinition(PartitionError):
     """A definition that cannot work; `path` says where in it, as in `window.direction` or `mappers[1]`."""
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import ClassVar
 from zoneinfo import ZoneInfo
 
-from scheduling.algebra.errors import CannotMap, InvalidDefinition, within
+from scheduling.algebra.errors import BeyondCalendar, CannotMap, InvalidDefinition, within
 from scheduling.algebra.keys import distinct_keys
 from scheduling.algebra.periods import (
     LENGTHS,
@@ -103,7 +103,7 @@ class PeriodWindow(Window):
                 anchor = shift_wall(self.period, anchor, 1)
             return anchor, _end(self.period, anchor)
         except OverflowError:
-            raise CannotMap(
+            raise BeyondCalendar(
                 f"the {self.period.value} at {anchor.isoformat()} is beyond the calendar"
             ) from None
 
@@ -117,7 +117,9 @@ class PeriodWindow(Window):
             if self.direction is Direction.BACKWARD and member != start:
                 return shift_wall(self.period, start, 1)
         except OverflowError:
-            raise CannotMap(f"the {self.period.value} at {wall.isoformat()} is beyond the calendar") from None
+            raise BeyondCalendar(
+                f"the {self.period.value} at {wall.isoformat()} is beyond the calendar"
+            ) from None
         return start
 
     def _short_walls(self, anchor: datetime, zone: ZoneInfo) -> list[datetime]:

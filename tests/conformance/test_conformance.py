@@ -1,0 +1,158 @@
+"""Every recorded answer is given the same, or otherwise by a rule that says why."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.conformance import facts, table
+from tests.conformance.dagster import DIFFERENCES
+from tests.conformance.report import LEFT_OUT, judge, summary
+from tests.conformance.rules import RULES
+from tests.conformance.vectors import read
+
+RECORDED = Path(__file__).parent / "airflow-vectors.json"
+CLASSES = sorted({vector.kind for vector in read(RECORDED)})
+
+
+@pytest.fixture(scope="module")
+def judged():
+    return list(judge(read(RECORDED)))
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_no_answer_of_a_class_is_wrong(kind, judged):
+    wrong = [each for each in judged if each.vector.kind == kind and each.verdict == "wrong"]
+    assert not wrong, "\n".join(summary(wrong))
+
+
+class TestTheRun:
+    def test_asks_everything_but_what_is_left_out_by_name(self, judged):
+        left_out = {each.vector.op for each in judged if each.verdict == "left out" and not facts_alias(each)}
+        assert left_out <= set(LEFT_OUT)
+
+    def test_most_answers_are_the_same(self, judged):
+        counts = Counter(each.verdict for each in judged)
+        assert counts["same"] > 4 * counts["differs"]
+
+    def test_differences_without_a_quirk_are_few_and_of_few_rules(self, judged):
+        """What the recorder found nothing wrong with differs only where a definition is refused sooner, or a
+        key is read more strictly."""
+        plain = Counter(
+            each.reason for each in judged if each.verdict == "differs" and not each.vector.quirks
+        )
+        assert set(plain) <= {
+            "formats read back",
+            "keys are keys everywhere",
+            "arguments are checked",
+            "windows fit their mapper",
+            "windows keep their members apart",
+            "fan-outs fit their window",
+            "fan-outs write whole keys",
+            "crons are read when defined",
+            "segments meet in one key",
+            "links are checked",
+            "offsets in sub-day keys",
+            "nested rollups wait",
+            "both manners of upstream mapper",
+            "one spelling of a key",
+        }
+        assert sum(plain.values()) < 150
+
+
+class TestTheCommand:
+    def run(self, *files):
+        command = [sys.executable, "-m", "tests.conformance", *map(str, files)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    def written(self, path, *vectors):
+        path.write_text(json.dumps(list(vectors)), encoding="utf-8")
+        return path
+
+    def vector(self, id, case, expect):
+        return {"id": id, "class": "made-up", "case": case, "expect": expect}
+
+    def test_ends_well_on_the_recorded_file(self):
+        ended = self.run(RECORDED)
+        assert ended.returncode == 0, ended.stdout[-3000:]
+        assert "wrong:" not in ended.stdout
+
+    def test_takes_a_file_never_seen_and_lists_what_is_wrong(self, tmp_path):
+        case = {"op": "to_downstream", "mapper": {"type": "StartOfDayMapper"}, "key": "2031-05-06T07:08:09"}
+        made = self.written(
+            tmp_path / "made.json",
+            self.vector("good-1", case, {"keys": ["2031-05-06"], "many": False}),
+            self.vector("bad-1", case, {"keys": ["2031-05-07"], "many": False}),
+        )
+        ended = self.run(made)
+        assert ended.returncode == 1
+        assert "bad-1" in ended.stdout
+        assert "good-1" not in ended.stdout
+
+    def test_an_answer_that_should_have_failed_is_wrong(self, tmp_path):
+        case = {"op": "to_downstream", "mapper": {"type": "IdentityMapper"}, "key": "a"}
+        expect = {"error": {"stage": "call", "type": "ValueError", "base": "ValueError"}}
+        assert self.run(self.written(tmp_path / "a.json", self.vector("x", case, expect))).returncode == 1
+
+    def test_an_error_at_another_stage_is_wrong(self, tmp_path):
+        case = {"op": "construct", "mapper": {"type": "ProductMapper", "mappers": []}}
+        expect = {"error": {"stage": "call", "type": "TypeError", "base": "TypeError"}}
+        assert self.run(self.written(tmp_path / "a.json", self.vector("x", case, expect))).returncode == 1
+
+    def test_an_operation_unknown_here_is_left_out_by_name(self, tmp_path):
+        made = self.written(tmp_path / "a.json", self.vector("x", {"op": "teleport"}, {"ok": True}))
+        ended = self.run(made)
+        assert ended.returncode == 0
+        assert "teleport" in ended.stdout
+
+    def test_says_how_it_is_used(self):
+        assert self.run().returncode == 2
+
+
+class TestFacts:
+    """The rules stand on these, so they are held by examples of their own."""
+
+    @pytest.mark.parametrize(
+        "text", ["%Y-%m-%d", "%Y-%m-%d (W%V)", "%G-W%V", "%y%m%d", "%B %Y", "%Y-Q{quarter}"]
+    )
+    def test_sees_formats_that_read_back(self, text):
+        assert facts.reads_back(text, "")
+
+    @pytest.mark.parametrize(
+        "text", ["%Y-W%V", "%m-%d", "%A", "%H", "x", "", "%", "{x}", "%Y %Y", "week %W of %Y"]
+    )
+    def test_sees_formats_that_do_not(self, text):
+        assert not facts.reads_back(text, "")
+
+    def test_sees_formats_that_give_several_periods_one_name(self):
+        assert facts.reads_back("%Y-%m", "month")
+        assert not facts.reads_back("%Y-%m", "day")
+
+    def test_tells_a_sloppy_key(self):
+        assert facts.spelled("%Y-%m-%d", "2024-3-1") == "2024-03-01"
+        assert facts.spelled("%Y-%m-%d", "x") is None
+        assert facts.wrong_week("2024-03-11 (W99)")
+        assert not facts.wrong_week("2024-03-11 (W11)")
+
+
+class TestThePage:
+    def test_is_what_the_rules_say(self):
+        assert table.PAGE.read_text(encoding="utf-8") == table.text(), "run python -m tests.conformance.table"
+
+    def test_names_every_rule(self):
+        page = table.text()
+        assert all(rule.name in page for rule in RULES)
+        assert len({rule.name for rule in RULES}) == len(RULES)
+
+    @pytest.mark.parametrize("difference", DIFFERENCES, ids=lambda each: each.name)
+    def test_what_it_says_about_dagster_is_so(self, difference):
+        assert difference.shown()
+
+
+def facts_alias(judgement):
+    return "alias" in judgement.reason
