@@ -75,8 +75,9 @@ class Installation:
 
     def kill_everything(self) -> None:
         """SIGKILL for every process, the supervisor first so that it starts nothing again."""
-        self.supervisor.kill()
-        self.supervisor.wait()
+        if self.supervisor:
+            self.supervisor.kill()
+            self.supervisor.wait()
         while alive := self.processes():
             for pid in alive:
                 with contextlib.suppress(ProcessLookupError):
@@ -98,6 +99,13 @@ class Installation:
             ) else text
         finally:
             connection.close()
+
+    def answers(self) -> bool:
+        """Whether the web process takes connections yet."""
+        try:
+            return self.request("GET", "/api/v2/version")[0] == 200
+        except OSError:
+            return False
 
     def sign_in(self) -> None:
         name, password = LOGIN

@@ -33,4 +33,6 @@ class Command(BaseCommand):
             "--concurrency": str(options["workers"]),
             "--hostname": f"{queues.replace(',', '-')}.{os.getpid()}@%h",
         }
-        app.worker_main(["worker", *chain(*chosen.items()), "--without-mingle", "--without-gossip"])
+        app.worker_main(
+            ["--quiet", "worker", *chain(*chosen.items()), "--without-mingle", "--without-gossip"]
+        )
