@@ -1,0 +1,275 @@
+"""What can never work is said before the first event, with both keys named."""
+
+import pytest
+
+from scheduling.algebra.agreement import Feed, agree, check, produced_by
+from scheduling.algebra.calendars import BusinessCalendar
+from scheduling.algebra.composites import ChainMapper, ProductMapper
+from scheduling.algebra.conditions import AssetLeaf, AssetRef
+from scheduling.algebra.mappers import (
+    AllowedKeyMapper,
+    AllPartitionsMapper,
+    FixedKeyMapper,
+    IdentityMapper,
+    LatestPartitionMapper,
+)
+from scheduling.algebra.partitions import DynamicPartitions, MultiPartitions, StaticPartitions
+from scheduling.algebra.policies import MinimumCount
+from scheduling.algebra.rollups import RollupMapper
+from scheduling.algebra.shapes import ANY, Certain, Composite, can_meet, narrowed, shape_of
+from scheduling.algebra.sliding import SlidingWindowMapper
+from scheduling.algebra.spreads import FanOutMapper
+from scheduling.algebra.temporal import (
+    StartOfDayMapper,
+    StartOfHourMapper,
+    StartOfMonthMapper,
+    StartOfWeekMapper,
+    StartOfYearMapper,
+)
+from scheduling.algebra.time_partitions import DailyPartitions, HourlyPartitions
+from scheduling.algebra.timetables import (
+    CronPartitionTimetable,
+    PartitionedAssetTimetable,
+    PartitionedAtRuntime,
+)
+from scheduling.algebra.windows import DayWindow, MonthWindow, SegmentWindow, WeekWindow
+
+STATS, TEAM_A, TEAM_B = AssetLeaf("combined_stats"), AssetLeaf("team_a_stats"), AssetRef(name="team_b_stats")
+HOURLY = shape_of(CronPartitionTimetable("0 * * * *"))
+QUARTER_PAST = shape_of(CronPartitionTimetable("15 * * * *"))
+DAILY = shape_of(CronPartitionTimetable("@daily", key_format="%Y-%m-%d"))
+HOURS_OF_DAY = RollupMapper(StartOfDayMapper(), DayWindow())
+MONTH_OF_DAYS = RollupMapper(StartOfMonthMapper(input_format="%Y-%m-%d"), MonthWindow())
+
+
+def findings(mapper, shape, **more):
+    return check(PartitionedAssetTimetable(STATS, partition_mapper=mapper), {STATS: shape}, **more)
+
+
+def errors(found):
+    return [each.sentence for each in found if each.severity == "error"]
+
+
+class TestKeysThatNeverMeet:
+    def test_the_never_firing_example_is_named_with_both_keys(self):
+        timetable = PartitionedAssetTimetable(
+            STATS & TEAM_A & TEAM_B,
+            partition_mapper_config={STATS: StartOfYearMapper(), TEAM_A: StartOfHourMapper()},
+        )
+        first = check(timetable)[0]
+        assert first.severity == "error"
+        assert first.sentence.startswith("2026 can never equal 2026-03-10T09: ")
+        assert "combined_stats gives keys of the form %Y" in first.sentence
+        assert "team_a_stats gives keys of the form %Y-%m-%dT%H" in first.sentence
+        assert first.assets == (STATS, TEAM_A)
+
+    def test_three_feeds_aligned_on_the_hour_meet(self):
+        timetable = PartitionedAssetTimetable(STATS & TEAM_A & TEAM_B, partition_mapper=StartOfHourMapper())
+        shapes = {STATS: HOURLY, TEAM_A: QUARTER_PAST, TEAM_B: HOURLY}
+        assert check(timetable, shapes) == ()
+
+    def test_one_override_makes_them_meet(self):
+        timetable = PartitionedAssetTimetable(
+            STATS & TEAM_A,
+            default_partition_mapper=StartOfDayMapper(),
+            partition_mapper_config={TEAM_A: IdentityMapper()},
+        )
+        assert check(timetable, {STATS: HOURLY, TEAM_A: DAILY}) == ()
+        assert errors(check(timetable, {STATS: HOURLY, TEAM_A: HOURLY}))
+
+    def test_alternatives_need_not_meet(self):
+        config = {STATS: StartOfYearMapper(), TEAM_A: StartOfHourMapper()}
+        either = PartitionedAssetTimetable(STATS | TEAM_A, partition_mapper_config=config)
+        assert check(either, {STATS: HOURLY, TEAM_A: HOURLY}) == ()
+
+    def test_an_alternative_that_can_never_be_true_is_a_warning(self):
+        config = {STATS: StartOfYearMapper(), TEAM_A: StartOfHourMapper()}
+        timetable = PartitionedAssetTimetable((STATS & TEAM_A) | TEAM_B, partition_mapper_config=config)
+        (finding,) = check(timetable, {STATS: HOURLY, TEAM_A: HOURLY, TEAM_B: HOURLY})
+        assert finding.severity == "warning"
+        assert "can never equal" in finding.sentence
+
+    def test_one_of_several_alternatives_is_enough_to_meet(self):
+        config = {STATS: StartOfYearMapper(), TEAM_A: StartOfDayMapper(), TEAM_B: StartOfDayMapper()}
+        timetable = PartitionedAssetTimetable((STATS | TEAM_A) & TEAM_B, partition_mapper_config=config)
+        assert errors(check(timetable, dict.fromkeys([STATS, TEAM_A, TEAM_B], HOURLY))) == []
+
+    def test_certain_keys_that_differ(self):
+        config = {STATS: FixedKeyMapper("all"), TEAM_A: AllowedKeyMapper(["us", "eu"])}
+        timetable = PartitionedAssetTimetable(STATS & TEAM_A, partition_mapper_config=config)
+        (sentence,) = errors(check(timetable))
+        assert sentence == (
+            "all can never equal us: combined_stats gives only the key all, "
+            "team_a_stats gives only the keys us, eu"
+        )
+
+    def test_a_composite_key_and_a_plain_one(self):
+        config = {STATS: ProductMapper(IdentityMapper(), StartOfDayMapper()), TEAM_A: StartOfDayMapper()}
+        timetable = PartitionedAssetTimetable(STATS & TEAM_A, partition_mapper_config=config)
+        (sentence,) = errors(check(timetable))
+        assert sentence.startswith("…|2026-03-10 can never equal 2026-03-10: ")
+
+
+class TestKeysThatCannotBeRead:
+    def test_all_of_them_is_an_error_with_the_reason(self):
+        (finding,) = findings(StartOfDayMapper(), DAILY)
+        assert finding.severity == "error"
+        assert "combined_stats emits keys that StartOfDayMapper cannot read" in finding.sentence
+        assert "%Y-%m-%dT%H:%M:%S" in finding.sentence
+
+    def test_some_of_them_is_a_warning(self):
+        (finding,) = findings(AllowedKeyMapper(["us", "eu"]), Certain(("us", "cn")))
+        assert finding.severity == "warning"
+        assert "'cn'" in finding.sentence
+
+    def test_keys_that_were_seen_are_evidence(self):
+        seen = {STATS: ["2026-03-10T09", "2026-03-10T10"]}
+        assert errors(findings(StartOfDayMapper(), ANY, observed=seen))
+        assert findings(StartOfDayMapper(input_format="%Y-%m-%dT%H"), ANY, observed=seen) == ()
+
+    def test_not_knowing_is_said_as_not_knowing(self):
+        (finding,) = findings(StartOfDayMapper(), shape_of(PartitionedAtRuntime()))
+        assert finding.severity == "unknown"
+        assert "not known before the first one" in finding.sentence
+
+    def test_nothing_needs_to_be_known_where_any_key_will_do(self):
+        assert findings(FixedKeyMapper("all"), ANY) == ()
+        assert findings(IdentityMapper(), ANY) == ()
+        (finding, _) = agree(STATS & TEAM_A, {STATS: Feed(IdentityMapper()), TEAM_A: Feed(IdentityMapper())})
+        assert finding.severity == "unknown"
+
+
+class TestKeysThatNeverArrive:
+    def test_hours_of_a_day_do(self):
+        assert findings(HOURS_OF_DAY, HOURLY) == ()
+
+    def test_a_producer_at_a_quarter_past_never_emits_the_full_hour(self):
+        (sentence,) = errors(findings(HOURS_OF_DAY, QUARTER_PAST))
+        assert "needs 2023-01-01T00:00:00 of combined_stats" in sentence
+        assert "such as 2023-01-01T00:15:00" in sentence
+
+    def test_in_the_other_manner_it_counts_as_that_hour(self):
+        assert findings(RollupMapper(StartOfHourMapper(), DayWindow()), QUARTER_PAST) == ()
+
+    def test_weekends_of_a_producer_of_business_days_never_arrive(self):
+        weekdays = shape_of(DailyPartitions("2026-01-01", exclusions=[BusinessCalendar()]))
+        (sentence,) = errors(findings(MONTH_OF_DAYS, weekdays))
+        assert sentence.startswith("2026-01 needs 2026-01-03 of combined_stats, which never emits it but")
+        assert "some left out" in sentence
+
+    def test_unless_the_policy_does_without_them(self):
+        weekdays = shape_of(DailyPartitions("2026-01-01", exclusions=[BusinessCalendar()]))
+        lenient = RollupMapper(MONTH_OF_DAYS.upstream_mapper, MonthWindow(), MinimumCount(-12))
+        assert findings(lenient, weekdays) == ()
+
+    def test_segments_that_are_not_among_the_keys(self):
+        regions = RollupMapper(FixedKeyMapper("all"), SegmentWindow(["us", "eu", "mars"]))
+        (sentence,) = errors(findings(regions, Certain(("us", "eu"))))
+        assert sentence == "all needs mars of combined_stats, which never emits it but only the keys us, eu"
+
+    def test_inside_composite_keys(self):
+        per_region = ProductMapper(IdentityMapper(), HOURS_OF_DAY)
+        assert findings(per_region, Composite((Certain(("us",)), HOURLY))) == ()
+        (sentence,) = errors(findings(per_region, Composite((Certain(("us",)), QUARTER_PAST))))
+        assert "us|2023-01-01 needs us|2023-01-01T00:00:00" in sentence
+
+    def test_the_25_hours_of_an_autumn_day(self):
+        zone = "America/New_York"
+        form = "%Y-%m-%dT%H%z"
+        hours = shape_of(HourlyPartitions("2026-10-25", timezone=zone))
+        mapper = RollupMapper(StartOfDayMapper(timezone=zone, input_format=form), DayWindow())
+        assert findings(mapper, hours) == ()
+
+    def test_what_needs_all_known_keys_needs_no_certain_ones(self):
+        assert findings(AllPartitionsMapper(), HOURLY) == ()
+
+
+class TestProducedBy:
+    @pytest.mark.parametrize(
+        ("mapper", "example"),
+        [
+            (StartOfWeekMapper(), "2026-03-09 (W11)"),
+            (HOURS_OF_DAY, "2026-03-10"),
+            (RollupMapper(StartOfHourMapper(), DayWindow()), "2026-03-10"),
+            (RollupMapper(FixedKeyMapper("all"), SegmentWindow(["us"])), "all"),
+            (FanOutMapper(StartOfWeekMapper(), WeekWindow()), "2026-03-10"),
+            (FanOutMapper(IdentityMapper(), SegmentWindow(["us", "eu"]), IdentityMapper()), "us"),
+            (SlidingWindowMapper(input_format="%Y-%m-%d"), "2026-03-10"),
+            (LatestPartitionMapper(), "latest"),
+            (ProductMapper(FixedKeyMapper("x"), StartOfDayMapper()), "x|2026-03-10"),
+            (ChainMapper(StartOfHourMapper(), StartOfDayMapper(input_format="%Y-%m-%dT%H")), "2026-03-10"),
+            (IdentityMapper(), "…"),
+        ],
+    )
+    def test_has_the_form_of_what_the_mapper_makes(self, mapper, example):
+        assert produced_by(mapper).example() == example
+
+    def test_identity_keeps_the_form(self):
+        assert produced_by(IdentityMapper(), HOURLY) is HOURLY
+        assert produced_by(AllowedKeyMapper(["us", "eu"]), Certain(("eu", "ap"))) == Certain(("eu",))
+
+
+class TestShapes:
+    def test_of_definitions(self):
+        regions = StaticPartitions(["us", "eu"])
+        both = shape_of(MultiPartitions({"region": regions, "day": DailyPartitions("2026-01-01")}))
+        assert both.takes("us|2026-03-10") is True
+        assert both.takes("us|2026-03-10T09") is False
+        assert both.takes("us") is False
+        assert shape_of(DynamicPartitions("stores")) is ANY
+        assert shape_of(DynamicPartitions("stores").bound(lambda name: ["s1"])) == Certain(("s1",))
+        assert shape_of(None) is ANY
+        assert shape_of(CronPartitionTimetable("no cron")) is ANY
+
+    def test_of_a_definition_that_is_over_still_has_examples(self):
+        over = shape_of(DailyPartitions("2010-01-01", "2010-02-01"))
+        assert over.example() == "2010-01-01"
+        assert over.takes("2012-05-05") is True
+
+    @pytest.mark.parametrize(
+        ("left", "right", "answer"),
+        [
+            (ANY, HOURLY, None),
+            (HOURLY, QUARTER_PAST, False),
+            (HOURLY, HOURLY, True),
+            (DAILY, Certain(("2026-03-10", "all")), True),
+            (DAILY, Certain(("all",)), False),
+            (produced_by(StartOfWeekMapper(output_format="%Y-%m-%d")), produced_by(StartOfDayMapper()), True),
+            (Composite((ANY, DAILY)), Composite((Certain(("us",)), DAILY)), None),
+            (Composite((ANY, DAILY)), Composite((ANY, HOURLY)), False),
+            (Composite((ANY, DAILY)), Composite((ANY, DAILY, ANY)), False),
+            (Composite((Certain(("us",)), DAILY)), Certain(("us|2026-03-10",)), True),
+        ],
+    )
+    def test_can_meet(self, left, right, answer):
+        assert can_meet(left, right) is answer
+        assert can_meet(right, left) is answer
+
+    def test_narrowed_is_the_closer_one(self):
+        assert narrowed(ANY, DAILY) is DAILY
+        assert narrowed(DAILY, ANY) is DAILY
+        assert narrowed(DAILY, Certain(("2026-03-10", "all"))) == Certain(("2026-03-10",))
+
+    def test_words(self):
+        assert ANY.words() == "keys of any form"
+        assert Certain(("a", "b", "c", "d", "e")).words() == "only the keys a, b, c and 2 more"
+        assert Composite((ANY, DAILY)).words() == "keys of 2 segments, such as …|2023-01-01"
+
+
+class TestAgree:
+    def test_finds_assets_by_what_they_turned_out_to_be(self):
+        """The engine knows which asset a reference is, and so which mapper is configured for it."""
+        feeds = {TEAM_B: Feed(StartOfDayMapper(), DAILY), STATS: Feed(StartOfDayMapper(), HOURLY)}
+        found = agree(STATS & TEAM_B, feeds)
+        assert [each.assets for each in found] == [(TEAM_B,)]
+
+    def test_errors_come_first(self):
+        feeds = {STATS: Feed(StartOfDayMapper()), TEAM_A: Feed(StartOfDayMapper(), DAILY)}
+        assert [each.severity for each in agree(STATS & TEAM_A, feeds)] == ["error", "unknown"]
+
+    def test_knows_nothing_of_a_mapper_it_does_not_know(self):
+        class Shout(IdentityMapper):
+            def to_downstream(self, key):
+                return (key.upper(),)
+
+        assert produced_by(Shout(), Certain(("a",))) is ANY
