@@ -47,7 +47,7 @@ class Events(Sequence[InletEvent]):
 
     def __getitem__(self, place: int | slice) -> InletEvent | list[InletEvent]:
         if isinstance(place, slice):
-            return list(self)[place]
+            return self._slice(place)
         rows = self._rows if place >= 0 else self._rows.reverse()
         offset = place if place >= 0 else -place - 1
         found = list(rows[offset : offset + 1])
@@ -57,6 +57,12 @@ class Events(Sequence[InletEvent]):
 
     def __iter__(self) -> Iterator[InletEvent]:
         return map(_event, self._rows.iterator(chunk_size=1000))
+
+    def _slice(self, place: slice) -> list[InletEvent]:
+        start, stop, step = place.indices(len(self))
+        if step < 0:
+            return list(self)[place]
+        return [_event(row) for row in self._rows[start : max(start, stop)]][::step]
 
 
 class EventsByAsset(Mapping[Leaf, Events]):

@@ -1,0 +1,1 @@
+"""Definitions to look at, to run and to copy from."""

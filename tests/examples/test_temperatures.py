@@ -1,0 +1,248 @@
+import json
+import threading
+from collections import Counter
+from datetime import UTC, date, datetime
+from statistics import fmean
+
+import pytest
+from django.db import connection
+
+from core.models import Asset, AssetEvent, Dag, DagRun, HeldRun, Partition
+from scheduling import demo, events, execution, holds, listening, runs
+from scheduling.algebra import specs
+from scheduling.demo import NoDemo, days_from, parts
+from scheduling.events import EventReport
+from scheduling.runs import Ask
+from tests.engine import world
+from tests.engine.world import ALICE, NOW
+from tests.examples.prediction import predicted, readings
+
+FLAWED = date(2010, 3, 14)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def replay(days: list[date]) -> None:
+    demo.replay(parts(days), deed=ALICE, at=now())
+    while demo.turn(worker="test", clock=now):
+        pass
+    assert demo.is_settled()
+
+
+def ended() -> Counter[tuple[str, str | None]]:
+    """(dag_id, key) of every run there is; all of them must have succeeded at the first attempt."""
+    found = DagRun.objects.filter(dag__dag_id__in=demo.DAGS)
+    assert not found.exclude(state="success", attempt=1).exists()
+    return Counter(found.values_list("dag__dag_id", "partition_key"))
+
+
+def held() -> dict[tuple[str, str], str]:
+    return {(row.dag.dag_id, row.partition_key): row.sentence for row in HeldRun.objects.held()}
+
+
+def ingest(key: str | None = None, **conf) -> DagRun:
+    """A person triggers the Dag that ingests; its run, executed."""
+    dag = Dag.objects.get(dag_id=demo.INGEST)
+    run = world.start(runs.trigger(dag, Ask(partition_key=key, conf=conf), deed=ALICE, at=now()), at=now())
+    execution.execute(run, clock=now)
+    run.refresh_from_db()
+    return run
+
+
+@pytest.fixture
+def flawed_day(examples):
+    replay([FLAWED])
+
+
+@pytest.mark.django_db
+class TestDefinitions:
+    def test_name_the_night_in_which_an_hour_of_the_source_is_two(self, examples):
+        problems = Dag.objects.get(dag_id="daily_temperature").problems
+        assert [each["level"] for each in problems] == ["warning"]
+        assert "has no %z" in problems[0]["sentence"]
+        assert "America/Los_Angeles" in problems[0]["sentence"]
+
+    def test_expect_what_the_source_can_name(self, examples):
+        heard = listening.of_dag(Dag.objects.get(dag_id="daily_temperature"))
+        [mapper] = heard.listening.mappers.values()
+        assert len(mapper.required("seattle|2010-03-14")) == 23
+        assert len(mapper.required("seattle|2010-11-07")) == 24
+        assert len(mapper.required("seattle|2010-11-08")) == 24
+
+    def test_say_which_keys_there_can_be(self, examples):
+        counts = {
+            asset.name: specs.load(asset.partitions, "partitions").count(NOW)
+            for asset in Asset.objects.exclude(partitions=None)
+        }
+        # The real hours of the year, two of which have one name: as many as the source has readings.
+        assert counts == {
+            "hourly_temperature": 2 * 8759,
+            "daily_temperature": 2 * 365,
+            "monthly_temperature": 2 * 12,
+            "all_cities_temperature": 365,
+        }
+
+
+@pytest.mark.django_db
+class TestReplay:
+    def test_of_the_flawed_week_tells_its_story(self, examples, tmp_path):
+        days = days_from(date(2010, 3, 12), 4)
+        replay(days)
+        assert ended() == predicted(days)
+        assert held()["daily_temperature", "seattle|2010-03-14"] == "waiting on 1 of 23: hours 03"
+        assert held()["daily_temperature", "sf|2010-03-14"] == "waiting on 1 of 23: hours 03"
+        row = world.held("daily_temperature", "seattle|2010-03-14")
+        [progress] = holds.assess([row], now=now())[row.pk].progress
+        assert progress.missing == ("seattle|2010-03-14T03:00:00",)
+        assert progress.unexpected == ("seattle|2010-03-14T02:00:00",)
+
+    def test_writes_real_statistics(self, examples, tmp_path):
+        replay(days_from(date(2010, 3, 12), 2))
+        for city in ("seattle", "sf"):
+            degrees = [each for label, each in readings(city).items() if label.startswith("2010/03/12")]
+            summary = {
+                "min": min(degrees),
+                "mean": round(fmean(degrees), 2),
+                "max": max(degrees),
+                "count": 24,
+            }
+            assert json.loads((tmp_path / "demo" / "daily" / city / "2010-03-12.json").read_text()) == summary
+            assert world.part("daily_temperature", f"{city}|2010-03-12").extra == summary
+        both = json.loads((tmp_path / "demo" / "all_cities" / "2010-03-12.json").read_text())
+        degrees = [
+            each
+            for city in ("seattle", "sf")
+            for label, each in readings(city).items()
+            if label[:10] == "2010/03/12"
+        ]
+        assert (both["min"], both["max"], both["count"]) == (min(degrees), max(degrees), 48)
+        assert both["mean"] == pytest.approx(fmean(degrees), abs=0.01)
+
+    def test_of_the_autumn_night_expects_24_hours(self, examples):
+        days = [date(2010, 11, 7)]
+        replay(days)
+        assert ended() == predicted(days)
+        assert ended()["daily_temperature", "seattle|2010-11-07"] == 1
+
+    def test_of_a_month_ends_with_the_month(self, examples):
+        days = days_from(date(2010, 2, 1), 28)
+        replay(days)
+        assert ended() == predicted(days)
+        summary = world.part("monthly_temperature", "sf|2010-02").extra
+        degrees = [each for label, each in readings("sf").items() if label.startswith("2010/02")]
+        assert (summary["min"], summary["max"], summary["count"]) == (min(degrees), max(degrees), 28 * 24)
+        assert summary["mean"] == pytest.approx(fmean(degrees), abs=0.01)
+
+    @pytest.mark.slow
+    def test_of_the_year_ends_with_what_the_files_predict(self, examples):
+        days = days_from(date(2010, 1, 1), 365)
+        replay(days)
+        assert ended() == predicted(days)
+        assert ended().total() == 730 + 728 + 22 + 364
+        assert held() == {
+            ("daily_temperature", "seattle|2010-03-14"): "waiting on 1 of 23: hours 03",
+            ("daily_temperature", "sf|2010-03-14"): "waiting on 1 of 23: hours 03",
+            ("monthly_temperature", "seattle|2010-03"): "waiting on 1 of 31: days 14",
+            ("monthly_temperature", "sf|2010-03"): "waiting on 1 of 31: days 14",
+        }
+        assert AssetEvent.objects.filter(asset__name="hourly_temperature").count() == 2 * 8759
+
+    def test_needs_the_definitions(self, db):
+        with pytest.raises(NoDemo, match="no active Dag is called ingest_temperatures"):
+            demo.replay(parts([FLAWED]), deed=ALICE, at=NOW)
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("flawed_day")
+class TestMissingHour:
+    def test_is_not_in_the_source(self):
+        run = ingest("seattle|2010-03-14T03:00:00")
+        assert run.state == "failed"
+        assert run.error.endswith("LookupError: seattle-temps.csv has no reading for 2010-03-14T03:00:00")
+        assert world.held("daily_temperature", "seattle|2010-03-14").verdict == "waiting"
+
+    def test_may_be_recorded_by_hand(self):
+        """Whoever knows the reading gives it, and the day fires for that city alone."""
+        report = EventReport(world.asset("hourly_temperature"), "seattle|2010-03-14T03:00:00")
+        events.register_events([report], source=AssetEvent.Source.PERSON, deed=ALICE, at=now())
+        while demo.turn(worker="test", clock=now):
+            pass
+        assert ("daily_temperature", "seattle|2010-03-14") in ended()
+        assert world.held("daily_temperature", "sf|2010-03-14").verdict == "waiting"
+
+    def test_need_not_keep_the_day_from_being_summed_up(self):
+        row = world.held("daily_temperature", "sf|2010-03-14")
+        run = holds.fire_now(row, deed=ALICE, at=now())
+        assert run.missing_keys == [{"asset": "hourly_temperature", "keys": ["sf|2010-03-14T03:00:00"]}]
+        while demo.turn(worker="test", clock=now):
+            pass
+        assert (
+            Partition.objects.get(asset__name="daily_temperature", key="sf|2010-03-14").extra["count"] == 23
+        )
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("examples")
+class TestIngest:
+    def test_takes_one_hour_by_its_key(self):
+        run = ingest("seattle|2010-07-01T12:00:00")
+        assert run.state == "success"
+        event = AssetEvent.objects.get(source_run=run)
+        assert (event.partition_key, event.extra) == (
+            "seattle|2010-07-01T12:00:00",
+            {"fahrenheit": readings("seattle")["2010/07/01 12:00"]},
+        )
+        assert event.partition_date == datetime(2010, 7, 1, 19, tzinfo=UTC)
+
+    def test_takes_a_day_by_its_conf(self):
+        run = ingest(city="sf", day="2010-07-01")
+        assert AssetEvent.objects.filter(source_run=run).count() == 24
+
+    @pytest.mark.parametrize(
+        ("key", "conf"), [(None, {}), ("atlantis|2010-07-01T12:00:00", {}), (None, {"city": "x"})]
+    )
+    def test_says_what_it_needs(self, key, conf):
+        run = ingest(key, **conf)
+        assert run.state == "failed"
+        assert "say what to take: a partition key such as seattle|2010-03-14T09:00:00, or a conf" in run.error
+
+
+@pytest.mark.django_db
+class TestBegin:
+    def test_queues_the_first_days_once(self, examples):
+        assert demo.begin(at=NOW) == 16
+        assert demo.begin(at=NOW) == 0
+        confs = DagRun.objects.filter(dag__dag_id=demo.INGEST).values_list("conf", flat=True)
+        assert {(conf["city"], conf["day"]) for conf in confs} == {
+            (city, f"2010-03-{day:02}") for city in ("seattle", "sf") for day in range(8, 16)
+        }
+
+    def test_leaves_an_installation_without_examples_alone(self, db):
+        assert demo.begin(at=NOW) == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_several_may_drive_one_replay(examples):
+    """As when the command runs beside an engine: nothing is left over, and nothing is done twice."""
+    days = days_from(date(2010, 3, 13), 2)
+    demo.replay(parts(days), deed=ALICE, at=now())
+    failures = []
+
+    def drive(worker: str) -> None:
+        try:
+            while demo.turn(worker=worker, clock=now) or not demo.is_settled():
+                pass
+        except Exception as error:
+            failures.append(error)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=drive, args=(f"w{number}",)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert failures == []
+    assert ended() == predicted(days)
