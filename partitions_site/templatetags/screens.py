@@ -1,5 +1,6 @@
 """How instants, ages, counts and states look. No queries."""
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -67,7 +68,8 @@ def age(instant: datetime, now: datetime) -> str:
     """`3 h 12 min ago`, to the minute: a page that says nothing new stays the same bytes."""
     gone = now - instant
     if gone < timedelta(0):
-        return f"in {span(-gone)}"
+        ahead = timedelta(minutes=-gone // timedelta(minutes=1))
+        return f"in {span(ahead)}" if ahead else "within a minute"
     return (
         "just now"
         if gone < timedelta(minutes=1)
@@ -103,6 +105,26 @@ def took(started_at: datetime | None, ended_at: datetime | None) -> str:
 def state(name: str, words: str = "") -> SafeString:
     """A state as its picture and its word: never by colour alone."""
     return format_html('<span class="state s-{}">{}</span>', PICTURED.get(name, name), words or name)
+
+
+@register.filter(name="json")
+def as_json(value: Any) -> str:
+    """A stored JSON value as it would be written."""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+@register.filter
+def plain(value: Any) -> str:
+    """A stored value in a sentence: lists as their items, yes for true."""
+    if value is True:
+        return "yes"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+@register.filter
+def said(name: str) -> str:
+    """A field's name as words."""
+    return name.replace("_", " ")
 
 
 @register.filter

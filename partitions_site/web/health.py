@@ -36,7 +36,7 @@ def _versions() -> list[tuple[str, str]]:
         ("Django", django.get_version()),
         ("Celery", _version("celery")),
         ("Database", f"{connection.display_name} {_database_version()}"),
-        ("Time zones", _version("tzdata")),
+        ("Time zone data", _version("tzdata")),
     ]
 
 

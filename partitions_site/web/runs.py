@@ -27,6 +27,7 @@ def runs(request: HtmxRequest) -> HttpResponse:
         state=request.GET.get("state", ""),
         run_type=request.GET.get("type", ""),
         key=request.GET.get("key", "").strip(),
+        run_id=request.GET.get("run", ""),
     )
     after = whole(request.GET.get("after"))
     context = {
@@ -49,7 +50,7 @@ def run(request: HtmxRequest, pk: int) -> HttpResponse:
         "run": row,
         "is_open": row.state not in DagRun.FINISHED,
         "made_from": later(board.made_from, row),
-        "produced": later(lambda: list(row.produced.select_related("asset").order_by("id")[:200])),
+        "produced": later(_produced, row),
         "log": later(_log, row, everything),
     }
     return answer(request, "runs/run.html", "runs/_now.html", context)
@@ -96,6 +97,14 @@ def cancel(request: HtmxRequest, pk: int) -> HttpResponse:
         return reverse("run", args=[pk]), "Cancelling."
 
     return confirm.act(request, question, do)
+
+
+def _produced(row: DagRun) -> list[tuple[str, list[str]]]:
+    """The keys of the events that it emitted, per asset."""
+    by_asset: dict[str, list[str]] = {}
+    for name, key in row.produced.order_by("id").values_list("asset__name", "partition_key"):
+        by_asset.setdefault(name, []).extend([key] if key else [])
+    return list(by_asset.items())
 
 
 def _log(row: DagRun, everything: bool) -> dict[str, Any]:

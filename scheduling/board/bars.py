@@ -11,6 +11,8 @@ from scheduling.board.labels import DAY, HOUR, MONTH, YEAR
 COLUMNS = 400
 """Columns at most: about one for every two pixels of a bar."""
 
+FEWEST_COLUMNS = 24
+
 SEGMENTS = 40
 """Links under a bar at most."""
 
@@ -55,6 +57,11 @@ class Bar:
     segments: Sequence[Segment] = field(default_factory=tuple)
 
     @property
+    def width(self) -> int:
+        """Columns that there is room for: a single partition is no long bar."""
+        return max(self.columns, FEWEST_COLUMNS)
+
+    @property
     def words(self) -> str:
         """The bar as a sentence, for those who cannot see it."""
         if not self.columns:
@@ -80,7 +87,9 @@ def draw(cells: Cells, zoom: str = "", *, with_segments: bool = False) -> Bar:
         tally=cells.tally_of(positions),
         first=places[positions.start].label or places[positions.start].key,
         last=places[positions.stop - 1].label or places[positions.stop - 1].key,
-        segments=tuple(_segments(cells, slots, wide * len(columns), zoom)) if with_segments else (),
+        segments=tuple(_segments(cells, slots, wide * max(len(columns), FEWEST_COLUMNS), zoom))
+        if with_segments
+        else (),
     )
 
 

@@ -72,7 +72,6 @@ class Cells:
     places: Sequence[Place]
     looks: bytes
     unexpected: frozenset[str] = frozenset()
-    is_defined: bool = False
 
     @cached_property
     def tally(self) -> Tally:

@@ -15,7 +15,7 @@ from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.mappers import Mapper
 from scheduling.algebra.timetables import CronTriggerTimetable, PartitionedAssetTimetable, Tick
 from scheduling.board import reading
-from scheduling.board.cells import Look
+from scheduling.board.cells import Cells, Look
 
 LAST_RUNS = 14
 SUGGESTIONS = 8
@@ -105,19 +105,21 @@ def suggestions(dag: Dag, *, now: datetime) -> dict[str, list[str]]:
 
 
 def _lacking(dag: Dag, now: datetime) -> dict[str, list[str]]:
-    """The newest failed and missing keys of the first asset that `dag` writes."""
+    """The newest failed and the oldest missing keys of the first asset that `dag` writes."""
     outlet = dag.outlets.select_related("asset").order_by("pk").first()
     if outlet is None:
         return {}
     cells = reading.read([outlet.asset], now=now)[outlet.asset.pk].cells
-    newest_first = range(len(cells.places) - 1, -1, -1)
+    oldest_first = range(len(cells.places))
     return {
-        look.word: [
-            cells.places[at].key
-            for at in islice((at for at in newest_first if cells.look(at) is look), SUGGESTIONS)
-        ]
-        for look in (Look.FAILED, Look.MISSING)
+        Look.FAILED.word: _keys(cells, Look.FAILED, oldest_first[::-1]),
+        Look.MISSING.word: _keys(cells, Look.MISSING, oldest_first),
     }
+
+
+def _keys(cells: Cells, look: Look, positions: range) -> list[str]:
+    found = (cells.places[at].key for at in positions if cells.look(at) is look)
+    return list(islice(found, SUGGESTIONS))
 
 
 def _part_words(leaf: Leaf, mapper: Mapper) -> str:

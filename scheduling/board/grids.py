@@ -46,7 +46,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of boxes. Most hold one square, in an autumn fold two; where nothing was expected none."""
+    """One line of boxes. Most hold one square, in an autumn fold two; where nothing was expected none.
+
+    `tally` leaves out keys that the definition does not have: the row is done without them.
+    """
 
     head: str
     boxes: Sequence[Sequence[Cell]]
@@ -163,7 +166,10 @@ class _Sheet:
     def _row(self, name: Name, heads: Sequence[str], words: Callable[[str], str]) -> Row:
         found = self.boxes[name]
         boxes = [self._box(name[1] + head, found.get(head, ())) for head in heads]
+        unexpected = self.cells.unexpected
         everything = [at for part in found.values() for at in part]
+        if unexpected:
+            everything = [at for at in everything if self.cells.places[at].key not in unexpected]
         zoom = name[1] if self.cells.unit else ""
         return Row(words(name[1]), boxes, self.cells.tally_of(everything), zoom)
 

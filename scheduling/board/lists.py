@@ -37,6 +37,7 @@ class RunFilter:
     state: str = ""
     run_type: str = ""
     key: str = ""
+    run_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,8 @@ def runs(wanted: RunFilter, *, after: int = 0, size: int = PAGE) -> Page[DagRun]
         rows = rows.filter(state=wanted.state)
     if wanted.run_type:
         rows = rows.filter(run_type=wanted.run_type)
+    if wanted.run_id:
+        rows = rows.filter(run_id=wanted.run_id)
     if wanted.key:
         rows = rows.filter(partition_key__icontains=wanted.key)
     return _page(rows, after, size, newest_first=True)

@@ -121,8 +121,8 @@ def _cells(expected: Universe | None, states: dict[str, Look], held: dict[str, N
     others = [key for key in {**states, **held} if key not in known]
     in_order = _in_order((*keys, *others)) if others else _placed(keys)
     looks = bytes(_look(place.key, states, held) for place in in_order)
-    unexpected = frozenset(others) if expected else frozenset()
-    return Cells(in_order, looks, unexpected, is_defined=expected is not None)
+    unexpected = frozenset(others) if expected and expected.is_defined else frozenset()
+    return Cells(in_order, looks, unexpected)
 
 
 def _look(key: str, states: dict[str, Look], held: dict[str, None]) -> Look:

@@ -19,11 +19,15 @@ MOST_KEYS = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Universe:
-    """Keys in the order of the definition. `name` is equal where they are; `left_off` counts older ones."""
+    """Keys in the order of the definition. `name` is equal where they are; `left_off` counts older ones.
+
+    `is_defined`: by the asset itself, so that any other key is none of it.
+    """
 
     name: Hashable
     keys: tuple[str, ...]
     left_off: int = 0
+    is_defined: bool = False
 
 
 def of_assets(assets: Sequence[Asset], *, now: datetime) -> dict[int, Universe]:
@@ -57,7 +61,7 @@ def _defined(asset: Asset, now: datetime) -> Universe:
         if len(_keys) >= KEPT:
             _keys.clear()
         _keys[spec, count] = tuple(definition.keys(max(0, count - MOST_KEYS), count, now))
-    return Universe((spec, count), _keys[spec, count], max(0, count - MOST_KEYS))
+    return Universe((spec, count), _keys[spec, count], max(0, count - MOST_KEYS), is_defined=True)
 
 
 KEPT = 64
@@ -78,7 +82,7 @@ def _produced(dags: Sequence[Dag], now: datetime) -> Universe | None:
     [dag] = ticking
     ticked = _ticked(dag.edition, _begin(dag))
     keys = ticked.until(now if dag.end_date is None else min(now, dag.end_date), dag)
-    return Universe((*dag.edition, len(keys)), keys, 0) if keys else None
+    return Universe((*dag.edition, len(keys)), keys) if keys else None
 
 
 def _begin(dag: Dag) -> datetime:
