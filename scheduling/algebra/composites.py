@@ -69,6 +69,8 @@ class ProductMapper(Mapper):
                 f"this mapper takes {len(self.mappers)}"
             )
         made = [mapper.to_downstream(each) for mapper, each in zip(self.mappers, segments, strict=True)]
+        if all(len(keys) == 1 for keys in made):
+            return (join_segments([key for (key,) in made], self.delimiter),)
         return tuple(join_segments(each, self.delimiter) for each in product(*made))
 
     def required(self, downstream_key: str, known: Sequence[str] = ()) -> tuple[str, ...] | None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timezone
 from zoneinfo import ZoneInfo
 
 from scheduling.algebra.errors import InvalidDefinition, InvalidKey, PartitionError
-from scheduling.algebra.formats import Spelling, spelling
+from scheduling.algebra.formats import IsoSpelling, Spelling, spelling
 from scheduling.algebra.periods import Grain, floor_wall, instants_of, start_at, start_of
 
 MAX_KEY_LENGTH = 250
@@ -81,6 +81,10 @@ def definable_key(key: object, role: str) -> str:
 
 def join_segments(segments: Iterable[str], delimiter: str = DEFAULT_DELIMITER) -> str:
     """One composite key; a delimiter inside a segment is escaped with a backslash."""
+    segments = tuple(segments)
+    joined = delimiter.join(segments)
+    if "\\" not in joined and joined.count(delimiter) == len(segments) - 1:
+        return joined
     return delimiter.join([_escape(segment, delimiter) for segment in segments])
 
 
@@ -123,6 +127,11 @@ class KeyFormat:
         object.__setattr__(self, "_spelling", found)
         object.__setattr__(self, "grain", found.grain)
         object.__setattr__(self, "has_offset", found.has_offset)
+
+    @property
+    def is_iso(self) -> bool:
+        """Whether it is the head of an ISO 8601 time without an offset."""
+        return isinstance(self._spelling, IsoSpelling)
 
     @property
     def example(self) -> str:

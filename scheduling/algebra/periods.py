@@ -14,6 +14,7 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from scheduling.algebra.errors import InvalidDefinition
+from scheduling.algebra.transitions import EARLIEST, LATEST, changes
 
 WeekStart = Literal["monday", "sunday"]
 
@@ -162,11 +163,10 @@ def start_at(grain: Grain, wall: datetime, zone: ZoneInfo) -> datetime | None:
 
 def exists(grain: Grain, wall: datetime, zone: ZoneInfo) -> bool:
     """Whether clocks in `zone` ever show some of the period that begins at `wall`."""
-    if zone.key == "UTC":
-        return True
-    before = wall.replace(tzinfo=zone, fold=0).utcoffset() or _NO_OFFSET
-    after = wall.replace(tzinfo=zone, fold=1).utcoffset() or _NO_OFFSET
-    return before >= after or start_at(grain, wall, zone) is not None
+    for first, last in _gaps(zone, wall.year):
+        if first <= wall < last:
+            return start_at(grain, wall, zone) is not None
+    return True
 
 
 def starts_at(grain: Grain, wall: datetime, zone: ZoneInfo) -> tuple[datetime, ...]:
@@ -239,8 +239,7 @@ def walls_between(member: Grain, begin: datetime, end: datetime, zone: ZoneInfo)
     if zone.key == "UTC":
         return _stepped(member, begin, end)
     if not member.is_subday:
-        starts = [(wall, start_at(member, wall, zone)) for wall in _stepped(member, begin, end)]
-        return [_shown(wall, start, zone) for wall, start in starts if start is not None]
+        return _around_gaps(member, _stepped(member, begin, end), zone)
     found: list[datetime] = []
     while begin < end:
         midnight = min(end, floor_wall(Grain.DAY, begin) + timedelta(days=1))
@@ -277,10 +276,20 @@ def _subday_walls(grain: Grain, begin: datetime, end: datetime, zone: ZoneInfo) 
     return [instant.astimezone(zone).replace(tzinfo=None) for instant in sorted(instants)]
 
 
-def _shown(wall: datetime, start: datetime, zone: ZoneInfo) -> datetime:
-    """`wall` itself, unless its first moments were skipped."""
-    shown = start.astimezone(zone).replace(tzinfo=None, fold=0)
-    return wall if shown == wall else shown
+def _around_gaps(grain: Grain, walls: list[datetime], zone: ZoneInfo) -> list[datetime]:
+    """`walls`, but for periods that clocks skip, and those that they cut short at the beginning."""
+    years = {wall.year for wall in walls}
+    gaps = [gap for year in sorted(years) for gap in _gaps(zone, year)]
+    if not gaps:
+        return walls
+    found = []
+    for wall in walls:
+        if any(first <= wall < last for first, last in gaps):
+            start = start_at(grain, wall, zone)
+            found += [] if start is None else [wall_of(start, zone)]
+        else:
+            found.append(wall)
+    return found
 
 
 def _next_subday_start(grain: Grain, instant: datetime, zone: ZoneInfo) -> datetime:
@@ -297,6 +306,16 @@ def _next_subday_start(grain: Grain, instant: datetime, zone: ZoneInfo) -> datet
 
 def _offset(instant: datetime, zone: ZoneInfo) -> timedelta | None:
     return instant.astimezone(zone).utcoffset()
+
+
+@lru_cache(maxsize=8192)
+def _gaps(zone: ZoneInfo, year: int) -> tuple[tuple[datetime, datetime], ...]:
+    """The wall times that clocks skip in a year: from the first up to but not including the second."""
+    if zone.key == "UTC":
+        return ()
+    years = range(max(year - 1, EARLIEST.year), min(year + 1, LATEST.year - 1) + 1)
+    found = [change.walls for each in years for change in changes(zone, each) if not change.repeats]
+    return tuple(walls for walls in found if walls[0].year <= year <= walls[1].year)
 
 
 @lru_cache(maxsize=4096)

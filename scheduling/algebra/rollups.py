@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from functools import lru_cache
-from zoneinfo import ZoneInfo
+from datetime import datetime
 
-from scheduling.algebra.errors import (
-    CannotMap,
-    InvalidDefinition,
-    InvalidKey,
-    MismatchedDefinition,
-    PartitionError,
-    within,
-)
+from scheduling.algebra.errors import InvalidDefinition, MismatchedDefinition, PartitionError, within
 from scheduling.algebra.keys import KeyFormat
 from scheduling.algebra.mappers import Mapper, check_mapper, check_policy
-from scheduling.algebra.periods import (
-    Grain,
-    floor_wall,
-    instant_of,
-    instants_of,
-    next_start,
-    previous_start,
-    start_of,
-    wall_of,
-)
+from scheduling.algebra.memory import KeyMapping
+from scheduling.algebra.periods import Grain, next_start, wall_of
+from scheduling.algebra.plans import PeriodPlan, SegmentPlan
 from scheduling.algebra.policies import WaitForAll, WaitPolicy
-from scheduling.algebra.temporal import PeriodKeys, TemporalMapper, default_output, repeated_names
-from scheduling.algebra.transitions import changes
-from scheduling.algebra.windows import Direction, PeriodWindow, SegmentWindow, Window
+from scheduling.algebra.temporal import PeriodKeys, TemporalMapper, default_output
+from scheduling.algebra.windows import PeriodWindow, SegmentWindow, Window
 
-_CACHED_PERIODS = 4096
 # Enough periods ahead to meet a change of clocks, a February and a common year.
 _LOOK_AHEAD = {
     Grain.HOUR: 0,
@@ -43,7 +25,6 @@ _LOOK_AHEAD = {
     Grain.QUARTER: 16,
     Grain.YEAR: 8,
 }
-_SAMPLE_YEARS = range(1970, 2038)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +43,17 @@ class RollupMapper(Mapper):
     window: Window
     wait_policy: WaitPolicy = field(default_factory=WaitForAll)
     plan: PeriodPlan | SegmentPlan = field(init=False, repr=False, compare=False)
+    _down: KeyMapping = field(init=False, repr=False, compare=False)
+    _required: KeyMapping = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         Mapper.__post_init__(self)
         within("upstream_mapper", check_mapper, self.upstream_mapper, "upstream_mapper")
         within("wait_policy", check_policy, self.wait_policy)
-        object.__setattr__(self, "plan", _plan(self.upstream_mapper, self.window))
+        plan = _plan(self.upstream_mapper, self.window)
+        down, required = plan.mappings()
+        for name, value in (("plan", plan), ("_down", down), ("_required", required)):
+            object.__setattr__(self, name, value)
         _check_reachable(self.wait_policy, self.plan.most())
 
     @property
@@ -79,10 +65,10 @@ class RollupMapper(Mapper):
         return self.window.member_noun
 
     def to_downstream(self, key: str) -> tuple[str, ...]:
-        return self.plan.to_downstream(key)
+        return self._down(key)
 
     def required(self, downstream_key: str, known: Sequence[str] = ()) -> tuple[str, ...]:
-        return self.plan.required(downstream_key)
+        return self._required(downstream_key)
 
     def counts_as(self, key: str) -> str:
         return self.plan.counts_as(key)
@@ -95,120 +81,6 @@ class RollupMapper(Mapper):
 
     def warnings(self, now: datetime | None = None) -> tuple[str, ...]:
         return (*self.plan.warnings(now), *_short_periods(self, now))
-
-
-@dataclass(frozen=True, slots=True)
-class SegmentPlan:
-    """Declared segments that all become one key."""
-
-    upstream: Mapper
-    segments: tuple[str, ...]
-    downstream_key: str
-
-    def most(self) -> int:
-        return len(self.segments)
-
-    def to_downstream(self, key: str) -> tuple[str, ...]:
-        return self.upstream.to_downstream(key)
-
-    def required(self, downstream_key: str) -> tuple[str, ...]:
-        if downstream_key != self.downstream_key:
-            raise InvalidKey(
-                f"{downstream_key!r} never comes about: the segments become {self.downstream_key!r}"
-            )
-        return self.segments
-
-    def counts_as(self, key: str) -> str:
-        return key
-
-    def partition_date(self, downstream_key: str) -> datetime | None:
-        return self.upstream.partition_date(downstream_key)
-
-    def samples(self) -> tuple[str, ...]:
-        return (self.downstream_key,)
-
-    def warnings(self, now: datetime | None) -> tuple[str, ...]:
-        return self.upstream.warnings(now)
-
-
-@dataclass(frozen=True, slots=True)
-class PeriodPlan:
-    """A window of time over keys that name times.
-
-    :param members: how members are named where the upstream mapper has their grain; none where it has the
-        period's, so that only the exact keys of members count.
-    """
-
-    window: PeriodWindow
-    input: KeyFormat
-    keys: PeriodKeys
-    members: PeriodKeys | None = None
-
-    @property
-    def zone(self) -> ZoneInfo:
-        return self.keys.zone
-
-    def most(self) -> int:
-        tells_repeats = self.input.has_offset and self.window.members.is_subday
-        return self.window.most(_longest_repeat(self.zone) if tells_repeats else timedelta(0))
-
-    def to_downstream(self, key: str) -> tuple[str, ...]:
-        return _downstream(self)(key)
-
-    def required(self, downstream_key: str) -> tuple[str, ...]:
-        return _members(self)(downstream_key)
-
-    def counts_as(self, key: str) -> str:
-        if self.members is None and not self.input.has_offset:
-            return key
-        try:
-            wall = self.input.read(key, self.zone)
-        except InvalidKey:
-            return key
-        if self.members is not None:
-            wall = floor_wall(self.window.members, wall)
-        return self.input.spell(wall, self.zone)
-
-    def partition_date(self, downstream_key: str) -> datetime | None:
-        return self.keys.date_of(downstream_key)
-
-    def samples(self) -> tuple[str, ...]:
-        return self.keys.samples()
-
-    def warnings(self, now: datetime | None) -> tuple[str, ...]:
-        return repeated_names(self.input, self.zone, now)
-
-    def downstream_of(self, key: str) -> tuple[str, ...]:
-        wall = self.input.read(key, self.zone)
-        if self.members is not None:
-            self.members.key_of(wall)  # a skipped hour is a mapping problem
-        if self.window.period.is_subday and self.window.direction is not Direction.FORWARD:
-            candidates = self._nearby(wall)
-        else:
-            candidates = [self.keys.key_of(self.window.anchor_of(wall, self.keys.week_start))]
-            if self.members is None:
-                return (candidates[0],)
-        counted = self.counts_as(key)
-        return tuple(found for found in candidates if counted in self.required(found))
-
-    def _nearby(self, wall: datetime) -> list[str]:
-        """The keys of the period around `wall` and its neighbours, in real time."""
-        instants = (instant_of(wall, self.zone),) if self.input.has_offset else instants_of(wall, self.zone)
-        starts = set()
-        for instant in instants:
-            start = start_of(self.window.period, instant, self.zone)
-            starts |= {
-                previous_start(self.window.period, start, self.zone),
-                start,
-                next_start(self.window.period, start, self.zone),
-            }
-        shown = (start.astimezone(self.zone).replace(tzinfo=None) for start in sorted(starts))
-        return list(dict.fromkeys(self.keys.key_of(each) for each in shown))
-
-    def members_of(self, downstream_key: str) -> tuple[str, ...]:
-        anchor = self.keys.start_of(downstream_key)
-        spell, zone = self.input.spell, self.zone
-        return tuple(dict.fromkeys([spell(wall, zone) for wall in self.window.walls(anchor, zone)]))
 
 
 def _plan(upstream: Mapper, window: object) -> PeriodPlan | SegmentPlan:
@@ -280,38 +152,6 @@ def _check_reachable(policy: WaitPolicy, most: int) -> None:
         )
 
 
-@lru_cache(maxsize=1024)
-def _members(plan: PeriodPlan) -> Callable[[str], tuple[str, ...]]:
-    """Equal plans share one memory of the windows they have laid out."""
-
-    @lru_cache(maxsize=_CACHED_PERIODS)
-    def required(downstream_key: str) -> tuple[str, ...]:
-        try:
-            return plan.members_of(downstream_key)
-        except CannotMap as error:
-            raise InvalidKey(str(error)) from None
-        except (OverflowError, ValueError) as error:
-            if isinstance(error, PartitionError):
-                raise
-            raise InvalidKey(f"the window of {downstream_key!r} is beyond the calendar") from None
-
-    return required
-
-
-@lru_cache(maxsize=1024)
-def _downstream(plan: PeriodPlan) -> Callable[[str], tuple[str, ...]]:
-    @lru_cache(maxsize=_CACHED_PERIODS * 4)
-    def down(key: str) -> tuple[str, ...]:
-        try:
-            return plan.downstream_of(key)
-        except InvalidKey as error:
-            raise CannotMap(str(error)) from None
-        except OverflowError:
-            raise CannotMap(f"{key!r} is beyond the calendar") from None
-
-    return down
-
-
 def _short_periods(mapper: RollupMapper, now: datetime | None) -> tuple[str, ...]:
     """A warning that names the next period with fewer members than the policy asks for."""
     plan, policy = mapper.plan, mapper.wait_policy
@@ -328,9 +168,3 @@ def _short_periods(mapper: RollupMapper, now: datetime | None) -> tuple[str, ...
                 f"{policy.sentence()} is unreachable on {key}, which has {count} {plan.window.member_noun}",
             )
     return ()
-
-
-def _longest_repeat(zone: ZoneInfo) -> timedelta:
-    """By how much clocks in `zone` have gone back at most."""
-    repeats = [change.before - change.after for year in _SAMPLE_YEARS for change in changes(zone, year)]
-    return max([timedelta(0), *repeats])

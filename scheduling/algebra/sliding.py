@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 
-from scheduling.algebra.errors import CannotMap, InvalidDefinition, InvalidKey, within
+from scheduling.algebra.errors import InvalidDefinition, InvalidKey, within
 from scheduling.algebra.keys import KeyFormat
 from scheduling.algebra.mappers import Mapper, check_policy
+from scheduling.algebra.memory import KeyMapping, downstream_mapping, required_mapping
 from scheduling.algebra.periods import (
     Grain,
     WeekStart,
@@ -32,7 +33,6 @@ from scheduling.algebra.temporal import (
     tells_apart,
 )
 
-_CACHED_KEYS = 4096
 _MOST_MEMBERS = 10_000
 
 
@@ -52,6 +52,8 @@ class SlidingWindowMapper(Mapper):
     week_start: WeekStart = "monday"
     wait_policy: WaitPolicy = field(default_factory=WaitForAll)
     slide: Slide = field(init=False, repr=False, compare=False)
+    _down: KeyMapping = field(init=False, repr=False, compare=False)
+    _required: KeyMapping = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         Mapper.__post_init__(self)
@@ -68,7 +70,10 @@ class SlidingWindowMapper(Mapper):
             if not tells_apart(form.grain, grain, week_start):
                 raise InvalidDefinition(f"{form.text!r} gives several {grain.value}s one name", path=name)
         slide = Slide(read, PeriodKeys(grain, found, output, week_start), self.before, self.after)
+        down, required = _mappings(slide)
         for name, value in (
+            ("_down", down),
+            ("_required", required),
             ("member", grain),
             ("timezone", found.key),
             ("output_format", None if output.text == default else output.text),
@@ -90,10 +95,10 @@ class SlidingWindowMapper(Mapper):
         return f"{self.member.value}s"
 
     def to_downstream(self, key: str) -> tuple[str, ...]:
-        return _remembered(self.slide)[0](key)
+        return self._down(key)
 
     def required(self, downstream_key: str, known: Sequence[str] = ()) -> tuple[str, ...]:
-        return _remembered(self.slide)[1](downstream_key)
+        return self._required(downstream_key)
 
     def counts_as(self, key: str) -> str:
         return self.slide.counts_as(key)
@@ -121,7 +126,7 @@ class Slide:
         wall = self.input.read(key, self.keys.zone)
         self.keys.key_of(wall)  # a skipped period is a mapping problem
         starts = self._around(wall, self.input.has_offset, self.after, self.before)
-        return [self.keys.key_of(self._shown(start)) for start in starts]
+        return list(dict.fromkeys(self.keys.key_of(self._shown(start)) for start in starts))
 
     def required_by(self, downstream_key: str) -> list[str]:
         wall = self.keys.start_of(downstream_key)
@@ -169,29 +174,7 @@ def _count(value: object) -> None:
         )
 
 
-Mapping = Callable[[str], tuple[str, ...]]
-
-
 @lru_cache(maxsize=1024)
-def _remembered(slide: Slide) -> tuple[Mapping, Mapping]:
-    """Equal mappers share one memory of the keys they have mapped, downstream and back."""
-
-    @lru_cache(maxsize=_CACHED_KEYS)
-    def down(key: str) -> tuple[str, ...]:
-        try:
-            return tuple(dict.fromkeys(slide.downstream_of(key)))
-        except InvalidKey as error:
-            raise CannotMap(str(error)) from None
-        except (OverflowError, ValueError) as error:
-            raise (
-                error if isinstance(error, CannotMap) else CannotMap(f"{key!r} is beyond the calendar")
-            ) from None
-
-    @lru_cache(maxsize=_CACHED_KEYS)
-    def required(downstream_key: str) -> tuple[str, ...]:
-        try:
-            return tuple(dict.fromkeys(slide.required_by(downstream_key)))
-        except OverflowError:
-            raise InvalidKey(f"the window of {downstream_key!r} is beyond the calendar") from None
-
-    return down, required
+def _mappings(slide: Slide) -> tuple[KeyMapping, KeyMapping]:
+    """Downstream and back."""
+    return downstream_mapping(slide.downstream_of), required_mapping(slide.required_by)

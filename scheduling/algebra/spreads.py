@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 
 from scheduling.algebra.errors import (
-    CannotMap,
     InvalidDefinition,
-    InvalidKey,
     MismatchedDefinition,
     PartitionError,
     within,
 )
 from scheduling.algebra.mappers import Mapper, check_mapper
+from scheduling.algebra.memory import KeyMapping, downstream_mapping
 from scheduling.algebra.periods import Grain
 from scheduling.algebra.temporal import (
     StartOfDayMapper,
@@ -26,7 +25,6 @@ from scheduling.algebra.temporal import (
 )
 from scheduling.algebra.windows import PeriodWindow, SegmentWindow, Window
 
-_CACHED_KEYS = 4096
 _BY_MEMBER: dict[Grain, type[TemporalMapper]] = {
     Grain.HOUR: StartOfHourMapper,
     Grain.DAY: StartOfDayMapper,
@@ -49,16 +47,19 @@ class FanOutMapper(Mapper):
     window: Window
     downstream_mapper: Mapper | None = None
     plan: PeriodSpread | SegmentSpread = field(init=False, repr=False, compare=False)
+    _down: KeyMapping = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         Mapper.__post_init__(self)
         within("upstream_mapper", check_mapper, self.upstream_mapper, "upstream_mapper")
         if self.downstream_mapper is not None:
             within("downstream_mapper", check_mapper, self.downstream_mapper, "downstream_mapper")
-        object.__setattr__(self, "plan", _plan(self.upstream_mapper, self.window, self.downstream_mapper))
+        plan = _plan(self.upstream_mapper, self.window, self.downstream_mapper)
+        object.__setattr__(self, "plan", plan)
+        object.__setattr__(self, "_down", _spread(plan))
 
     def to_downstream(self, key: str) -> tuple[str, ...]:
-        return _spread(self.plan)(key)
+        return self._down(key)
 
     def upstream_keys(self, downstream_key: str) -> tuple[str, ...] | None:
         return self.plan.upstream_keys(downstream_key)
@@ -166,14 +167,5 @@ def _segment_spread(upstream: Mapper, window: SegmentWindow, downstream: Mapper 
 
 
 @lru_cache(maxsize=1024)
-def _spread(plan: PeriodSpread | SegmentSpread) -> Callable[[str], tuple[str, ...]]:
-    @lru_cache(maxsize=_CACHED_KEYS)
-    def down(key: str) -> tuple[str, ...]:
-        try:
-            return tuple(dict.fromkeys(plan.downstream_of(key)))
-        except InvalidKey as error:
-            raise CannotMap(str(error)) from None
-        except OverflowError:
-            raise CannotMap(f"the window of {key!r} is beyond the calendar") from None
-
-    return down
+def _spread(plan: PeriodSpread | SegmentSpread) -> KeyMapping:
+    return downstream_mapping(lambda key: dict.fromkeys(plan.downstream_of(key)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -12,8 +11,9 @@ from zoneinfo import ZoneInfo
 from scheduling.algebra.errors import CannotMap, InvalidDefinition, InvalidKey, within
 from scheduling.algebra.keys import KeyFormat
 from scheduling.algebra.mappers import Mapper
+from scheduling.algebra.memory import KeyMapping, downstream_mapping
 from scheduling.algebra.periods import Grain, WeekStart, exists, floor_wall, week_starting, zone
-from scheduling.algebra.transitions import next_fold
+from scheduling.algebra.transitions import next_fold, observes_folds
 
 DEFAULT_INPUT = "%Y-%m-%dT%H:%M:%S"
 DEFAULT_OUTPUTS = {
@@ -27,7 +27,6 @@ DEFAULT_OUTPUTS = {
 }
 # The ISO number of a week that starts on Sunday would be that of the week before.
 _SUNDAY_WEEK = "%Y-%m-%d (W%U)"
-_CACHED_KEYS = 16384
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +43,19 @@ class PeriodKeys:
 
         :raises CannotMap: if clocks skip the whole period.
         """
+        return self.output.spell(self.check(wall), self.zone)
+
+    def check(self, wall: datetime) -> datetime:
+        """The wall time at which the period around `wall` starts.
+
+        :raises CannotMap: if clocks skip the whole period.
+        """
         begin = floor_wall(self.grain, wall, self.week_start)
         if not exists(self.grain, begin, self.zone):
             raise CannotMap(
                 f"{begin.isoformat()} does not exist in {self.zone.key}: clocks skip that {self.grain.value}"
             )
-        return self.output.spell(begin, self.zone)
+        return begin
 
     def start_of(self, key: str) -> datetime:
         """The wall time at which the period named by `key` starts, as its label says.
@@ -86,7 +92,7 @@ class TemporalMapper(Mapper):
     grain: ClassVar[Grain]
     input: KeyFormat = field(init=False, repr=False, compare=False)
     keys: PeriodKeys = field(init=False, repr=False, compare=False)
-    _down: Callable[[str], tuple[str, ...]] = field(init=False, repr=False, compare=False)
+    _down: KeyMapping = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         Mapper.__post_init__(self)
@@ -211,7 +217,7 @@ def tells_apart(output: Grain, period: Grain, week_start: WeekStart) -> bool:
 
 def repeated_names(form: KeyFormat, zone: ZoneInfo, now: datetime | None) -> tuple[str, ...]:
     """A warning, if times that clocks in `zone` show twice get one name in this format."""
-    if not form.grain.is_subday or form.has_offset or zone.key == "UTC":
+    if not form.grain.is_subday or form.has_offset or not observes_folds(zone):
         return ()
     if now is None:
         return (f"the format {form.text!r} has no %z: in {zone.key} a repeated hour of autumn has one name",)
@@ -226,16 +232,29 @@ def repeated_names(form: KeyFormat, zone: ZoneInfo, now: datetime | None) -> tup
 
 
 @lru_cache(maxsize=1024)
-def _mapping(read: KeyFormat, keys: PeriodKeys) -> Callable[[str], tuple[str, ...]]:
-    """Equal mappers share one memory of the keys they have mapped."""
+def _mapping(read: KeyFormat, keys: PeriodKeys) -> KeyMapping:
+    return downstream_mapping(_head(read, keys) if _is_head(read, keys) else _start(read, keys))
 
-    @lru_cache(maxsize=_CACHED_KEYS)
+
+def _start(read: KeyFormat, keys: PeriodKeys) -> KeyMapping:
+    zone = keys.zone
+    return lambda key: (keys.key_of(read.read(key, zone)),)
+
+
+def _is_head(read: KeyFormat, keys: PeriodKeys) -> bool:
+    """Whether the key is the first part of the text: `2026-03-10T09` of `2026-03-10T09:37:51`."""
+    return read.is_iso and keys.output.grain is keys.grain and read.text.startswith(keys.output.text)
+
+
+def _head(read: KeyFormat, keys: PeriodKeys) -> KeyMapping:
+    width, zone, check = len(keys.output.example), keys.zone, keys.check
+
     def down(key: str) -> tuple[str, ...]:
-        try:
-            return (keys.key_of(read.read(key, keys.zone)),)
-        except InvalidKey as error:
-            raise CannotMap(str(error)) from None
-        except OverflowError:
-            raise CannotMap(f"{key!r} is beyond the calendar") from None
+        check(read.read(key, zone))
+        return (key[:width],)
 
-    return down
+    def down_in_utc(key: str) -> tuple[str, ...]:
+        read.read(key, zone)
+        return (key[:width],)
+
+    return down_in_utc if zone.key == "UTC" else down
