@@ -1,11 +1,12 @@
 """What a key that somebody typed means to a Dag, before anything is done with it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from core.models import Dag, DagRun, HeldRun
-from scheduling import listening, runs
+from scheduling import runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,19 @@ def of_key(dag: Dag, key: str) -> Meaning:
 
 
 def _zone(dag: Dag) -> ZoneInfo:
-    timetable = listening.timetable_of(dag)
-    return ZoneInfo(str(getattr(timetable, "timezone", "UTC")))
+    """The zone that the Dag's cron, or the first mapper that has one, is written for."""
+    return ZoneInfo(next(_timezones(dag.schedule), "UTC"))
+
+
+def _timezones(spec: object) -> Iterator[str]:
+    if isinstance(spec, list):
+        for each in spec:
+            yield from _timezones(each)
+    if isinstance(spec, dict):
+        if isinstance(spec.get("timezone"), str):
+            yield spec["timezone"]
+        for each in spec.values():
+            yield from _timezones(each)
 
 
 def _words(date: datetime | None, zone: ZoneInfo) -> str:
