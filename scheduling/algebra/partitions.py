@@ -219,7 +219,7 @@ class MultiPartitions(Partitions):
         if number < 0:
             raise IndexError(number)
         segments = [""] * len(self.by_name)
-        slowest, *faster = self._by_speed()
+        slowest, *faster = self.by_speed()
         for place in reversed(faster):
             size = self.by_name[place][1].count(now)
             number, at = divmod(number, size) if size else (number, 0)
@@ -230,7 +230,7 @@ class MultiPartitions(Partitions):
     def index(self, key: str, now: datetime | None = None) -> int:
         segments = self.segments(key)
         number = 0
-        for turn, place in enumerate(self._by_speed()):
+        for turn, place in enumerate(self.by_speed()):
             definition = self.by_name[place][1]
             size = definition.count(now) if turn else 0
             number = number * size + self._number(place, segments[place], now)
@@ -251,6 +251,10 @@ class MultiPartitions(Partitions):
             raise InvalidKey(f"{key!r} has {len(segments)} segments where {names} belong")
         return segments
 
+    def by_speed(self) -> list[int]:
+        """The places of the dimensions, the slowest counting first."""
+        return sorted(range(len(self.by_name)), key=lambda place: not self.by_name[place][1].grows)
+
     def bound(self, known: Known) -> MultiPartitions:
         return replace(self, by_name=tuple((name, each.bound(known)) for name, each in self.by_name))
 
@@ -265,10 +269,6 @@ class MultiPartitions(Partitions):
 
     def words(self) -> str:
         return " × ".join(f"{name}: {definition.words()}" for name, definition in self.by_name)
-
-    def _by_speed(self) -> list[int]:
-        """The places of the dimensions, the slowest counting first."""
-        return sorted(range(len(self.by_name)), key=lambda place: not self.by_name[place][1].grows)
 
     def _number(self, place: int, segment: str, now: datetime | None) -> int:
         name, definition = self.by_name[place]

@@ -145,6 +145,14 @@ class TimePartitions(Partitions):
             raise InvalidKey(f"{key!r} is not one of {self.words()}{self._near(named, None)}")
         return at, self._all.after(at) or LATEST
 
+    def nearest(self, at: datetime, now: datetime | None = None) -> tuple[str, ...]:
+        """The keys on either side of an instant, as far as there are any."""
+        until = self._until(now) if now or self.end else LATEST
+        before = self._kept.before(max(min(at, until), self.start))
+        after = self._kept.after(max(at, self.start) - _INSTANT)
+        near = [each for each in (before, after) if each is not None and self.start <= each < until]
+        return tuple(self._format.format(each, self.zone) for each in near)
+
     def partition_date(self, key: str) -> datetime:
         return self.period(key)[0]
 
@@ -174,16 +182,8 @@ class TimePartitions(Partitions):
         return begun if self.end is None else min(begun, self.end)
 
     def _near(self, at: datetime, now: datetime | None) -> str:
-        """The keys on either side of an instant, for a sentence."""
-        until = self._until(now) if now or self.end else LATEST
-        before = self._kept.before(max(min(at, until), self.start))
-        after = self._kept.after(max(at, self.start) - _INSTANT)
-        near = [each for each in (before, after) if each is not None and self.start <= each < until]
-        if not near:
-            return ""
-        return f"; the nearest {'are' if len(near) > 1 else 'is'} " + " and ".join(
-            self._format.format(each, self.zone) for each in near
-        )
+        near = self.nearest(at, now)
+        return f"; the nearest {'are' if len(near) > 1 else 'is'} {' and '.join(near)}" if near else ""
 
     def _check_names(self) -> None:
         """Refuse a format that names neighbours alike."""
