@@ -69,12 +69,14 @@ def record_attempt(
     )
 
 
-def forget_attempt(run: DagRun, at: datetime) -> None:
+def forget_attempt(run: DagRun, at: datetime, *, said: Sequence[Attempt] = (Attempt.RUNNING,)) -> None:
     """Partitions that still say `run` is at work on them say again how the attempt before it ended.
 
     That is so after a cancellation, and where a run that chose its keys itself did not write its own.
+
+    :param said: what of `run` is forgotten; also that it failed, when it goes off the record.
     """
-    left = Partition.objects.filter(attempt_run=run, attempt=Attempt.RUNNING)
+    left = Partition.objects.filter(attempt_run=run, attempt__in=said)
     pairs = list(left.values_list("asset_id", "key"))
     if not pairs:
         return

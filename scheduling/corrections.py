@@ -1,0 +1,75 @@
+"""What people change about a run afterwards: its note, how it ended, its key, whether it is on record."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Coalesce
+
+from core.models import DagRun, HeldRun
+from scheduling import doorbell, journal, states
+from scheduling.doorbell import Bell
+from scheduling.journal import Deed
+from scheduling.runs import NotRunnable
+from scheduling.states import Attempt
+
+State = DagRun.State
+
+
+@transaction.atomic
+def set_note(run: DagRun, note: str, *, deed: Deed, at: datetime) -> None:
+    DagRun.objects.filter(pk=run.pk).update(note=note, updated_at=at)
+    journal.note("run note changed", deed=deed, at=at, about=run, key=run.partition_key, was=run.note)
+    run.note, run.updated_at = note, at
+
+
+@transaction.atomic
+def mark(run: DagRun, state: State, *, deed: Deed, at: datetime) -> None:
+    """A person says how `run` ended. A worker that still has it finds its lease gone and records nothing.
+
+    Nothing is emitted: a run marked a success wrote no data that anybody knows of.
+
+    :param state: `SUCCESS` or `FAILED`.
+    """
+    was = _locked(run).state
+    DagRun.objects.filter(pk=run.pk).update(
+        state=state,
+        ended_at=Coalesce(F("ended_at"), at),
+        lease_until=None,
+        cancel_requested=False,
+        updated_at=at,
+    )
+    states.record_attempt(run, Attempt(state), at)
+    journal.note("run marked", deed=deed, at=at, about=run, key=run.partition_key, was=was, state=state)
+    doorbell.ring(Bell.START)
+    run.refresh_from_db()
+
+
+@transaction.atomic
+def delete(run: DagRun, *, deed: Deed, at: datetime) -> None:
+    """Take `run` and its log off the record. Its events stay, and so does what its held run had received.
+
+    :raises NotRunnable: while it is running.
+    """
+    locked = _locked(run)
+    if locked.state == State.RUNNING:
+        raise NotRunnable(f"run {run.run_id} is running: cancel it before you delete it")
+    journal.note("run deleted", deed=deed, at=at, about=run, key=run.partition_key, was=locked.state)
+    states.forget_attempt(run, at, said=[Attempt.RUNNING, Attempt.FAILED])
+    HeldRun.objects.filter(run=run).update(state=HeldRun.State.SUPERSEDED, run=None)
+    locked.delete()
+
+
+@transaction.atomic
+def forget_keys(runs: Sequence[DagRun], *, deed: Deed, at: datetime) -> None:
+    """Blank the key and the date of `runs`: they count for no partition any more."""
+    for run in runs:
+        journal.note("run key cleared", deed=deed, at=at, about=run, key=run.partition_key)
+    DagRun.objects.filter(pk__in=[run.pk for run in runs]).update(
+        partition_key=None, partition_date=None, updated_at=at
+    )
+
+
+def _locked(run: DagRun) -> DagRun:
+    return DagRun.objects.select_for_update(of=("self",)).select_related("dag").get(pk=run.pk)

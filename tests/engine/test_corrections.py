@@ -1,0 +1,143 @@
+import pytest
+
+from core.models import DagRun, HeldRun, JournalEntry, LogLine
+from scheduling import claims, corrections, runs
+from scheduling.claims import LeaseLost
+from scheduling.runs import Ask, NotRunnable
+from tests.engine.world import (
+    ALICE,
+    IDENTITY,
+    MINUTE,
+    NOW,
+    consumer,
+    dag,
+    emit,
+    finish,
+    held,
+    part,
+    start,
+    turn,
+)
+
+pytestmark = pytest.mark.django_db
+RUNTIME = {"type": "PartitionedAtRuntime"}
+State = DagRun.State
+
+
+@pytest.fixture
+def run():
+    return runs.trigger(dag("ingest", RUNTIME, writes=["out"]), Ask("k"), deed=ALICE, at=NOW)
+
+
+def deeds(event):
+    entries = JournalEntry.objects.filter(event=event).order_by("id")
+    return list(entries.values_list("by", "run_id", "extra"))
+
+
+class TestSetNote:
+    def test_keeps_what_was_noted_before_in_the_journal(self, run):
+        corrections.set_note(run, "first", deed=ALICE, at=NOW)
+        corrections.set_note(run, "second", deed=ALICE, at=NOW)
+        run.refresh_from_db()
+        assert run.note == "second"
+        assert [extra["was"] for _, _, extra in deeds("run note changed")] == ["", "first"]
+
+
+class TestMark:
+    def test_a_failed_run_may_be_a_success_after_all(self, run):
+        started = start(run)
+        claims.fail(started, "boom", at=NOW)
+        corrections.mark(run, State.SUCCESS, deed=ALICE, at=NOW + MINUTE)
+        assert (run.state, run.ended_at) == ("success", NOW)
+        assert part("out", "k").attempt == "success"
+
+    def test_emits_nothing(self, run):
+        start(run)
+        corrections.mark(run, State.SUCCESS, deed=ALICE, at=NOW)
+        assert run.produced.count() == 0
+        assert part("out", "k").data_at is None
+
+    def test_a_success_may_be_a_failure(self, run):
+        finish(start(run), "out")
+        corrections.mark(run, State.FAILED, deed=ALICE, at=NOW)
+        assert part("out", "k").state == "failed"
+        assert part("out", "k").data_at == NOW
+
+    def test_takes_the_run_from_its_worker(self, run):
+        started = start(run)
+        corrections.mark(run, State.FAILED, deed=ALICE, at=NOW)
+        assert not claims.renew(started, now=NOW)
+        with pytest.raises(LeaseLost):
+            finish(started, "out")
+        assert run.state == "failed"
+
+    def test_a_run_that_has_not_begun_is_not_begun(self, run):
+        corrections.mark(run, State.FAILED, deed=ALICE, at=NOW)
+        assert claims.claim(run.pk, worker="w", now=NOW) is None
+        assert run.ended_at == NOW
+
+    def test_says_in_the_journal_from_what_to_what(self, run):
+        corrections.mark(run, State.FAILED, deed=ALICE, at=NOW)
+        assert deeds("run marked") == [("alice", run.run_id, {"was": "queued", "state": "failed"})]
+
+
+class TestDelete:
+    def test_takes_the_run_and_its_log_off_the_record(self, run):
+        LogLine.objects.create(run=run, attempt=1, at=NOW, text="hello")
+        corrections.delete(run, deed=ALICE, at=NOW)
+        assert not DagRun.objects.exists()
+        assert not LogLine.objects.exists()
+        assert [run_id for _, run_id, _ in deeds("run deleted")] == [run.run_id]
+
+    def test_the_events_of_the_run_stay(self, run):
+        finish(start(run), "out")
+        corrections.delete(run, deed=ALICE, at=NOW)
+        assert part("out", "k").last_event.source_run is None
+        assert part("out", "k").state == "materialized"
+
+    def test_what_had_arrived_stays_on_record(self):
+        consumer("copy", {"out": IDENTITY})
+        emit("out", "k")
+        turn()
+        run = DagRun.objects.get()
+        corrections.delete(run, deed=ALICE, at=NOW)
+        row = HeldRun.objects.get()
+        assert (row.state, row.run, row.received.count(), row.consumed.count()) == ("superseded", None, 1, 1)
+
+    def test_the_next_event_opens_the_next_round(self):
+        consumer("copy", {"out": IDENTITY})
+        emit("out", "k")
+        turn()
+        corrections.delete(DagRun.objects.get(), deed=ALICE, at=NOW)
+        emit("out", "k")
+        turn()
+        assert DagRun.objects.get().held_run.round == 2
+
+    def test_a_partition_says_again_how_the_attempt_before_ended(self, run):
+        finish(start(run), "out")
+        second = runs.trigger(run.dag, Ask("k"), deed=ALICE, at=NOW)
+        claims.fail(start(second), "boom", at=NOW)
+        assert part("out", "k").state == "failed"
+        corrections.delete(second, deed=ALICE, at=NOW)
+        assert part("out", "k").state == "materialized"
+
+    def test_not_while_it_is_running(self, run):
+        start(run)
+        with pytest.raises(NotRunnable, match="cancel it before"):
+            corrections.delete(run, deed=ALICE, at=NOW)
+        assert DagRun.objects.exists()
+
+    def test_a_held_run_of_another_key_is_left_alone(self, run):
+        consumer("both", {"out": IDENTITY, "other": IDENTITY})
+        emit("out", "k")
+        turn()
+        corrections.delete(run, deed=ALICE, at=NOW)
+        assert held("both", "k").state == "held"
+
+
+class TestForgetKeys:
+    def test_blanks_the_partition_of_runs(self, run):
+        corrections.forget_keys([run], deed=ALICE, at=NOW)
+        run.refresh_from_db()
+        assert (run.partition_key, run.partition_date, run.state) == (None, None, "queued")
+        assert JournalEntry.objects.get(event="run key cleared").partition_key == "k"
