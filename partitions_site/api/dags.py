@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
@@ -46,7 +46,7 @@ class DagOut(serializers.Serializer[Any]):
     last_parsed_time = Instant(source="source.loaded_at", allow_null=True, default=None)
     last_parse_duration = Always(None)
     last_expired = Always(None)
-    bundle_name = Always("definitions")
+    bundle_name = Always(wire.BUNDLE)
     bundle_version = Always(None)
     relative_fileloc = serializers.CharField(source="source.name", default=None, allow_null=True)
     fileloc = serializers.CharField(source="source.name", default="")
@@ -138,25 +138,6 @@ class DagIn(Form):
     is_paused = Flag()
 
 
-class StateCountOut(serializers.Serializer[Any]):
-    state = serializers.CharField()
-    count = serializers.IntegerField()
-
-
-class DagStatsOut(serializers.Serializer[Any]):
-    dag_id = serializers.CharField()
-    dag_display_name = serializers.CharField(source="dag_id")
-    stats = serializers.SerializerMethodField()
-
-    @extend_schema_field(StateCountOut(many=True))
-    def get_stats(self, dag: Dag) -> list[dict[str, Any]]:
-        counts = self.context["counts"]
-        return [
-            {"state": name, "count": sum(counts.get((dag.pk, each), 0) for each in wire.RUN_STATES[name])}
-            for name in ("queued", "running", "success", "failed")
-        ]
-
-
 def _tagged(tags: list[str]) -> Q:
     """Tags are a list in a column: few Dags, so they are looked through here."""
     wanted = set(tags)
@@ -199,14 +180,6 @@ DAGS = Listing(
         When("is_favorite", lambda is_favorite: Q(pk__in=[]) if is_favorite else Q()),
         When("last_dag_run_state", _last_run_state, Text),
     ],
-    default=("dag_id",),
-)
-
-STATS = Listing(
-    noun="dags",
-    out=DagStatsOut,
-    orders={"dag_id": "dag_id"},
-    filters=[AnyOf("dag_ids", "dag_id", commas=True)],
     default=("dag_id",),
 )
 
@@ -273,14 +246,6 @@ class DagDetails(Address):
         return Response(DagDetailsOut(find_dag(dag_id)).data)
 
 
-class DagStats(Address):
-    """`/api/v2/dagStats`."""
-
-    @STATS.described("get_dag_stats", "Runs of each Dag by state")
-    def get(self, request: Request) -> Response:
-        return STATS.answer(request, Dag.objects.active(), prepare=_counted)
-
-
 def find_dag(dag_id: str) -> Dag:
     """:raises NotFound: if no Dag is called so."""
     dag = Dag.objects.select_related("source").filter(dag_id=dag_id).first()
@@ -303,11 +268,6 @@ def _read_pause(request: Request) -> bool:
         raise BadRequest("Only `is_paused` field can be updated through the REST API")
     asked: bool = read_body(DagIn, request)["is_paused"]
     return asked
-
-
-def _counted(dags: list[Dag]) -> dict[str, Any]:
-    rows = DagRun.objects.filter(dag__in=dags).values_list("dag_id", "state").annotate(Count("pk")).order_by()
-    return {"counts": {(dag_id, state): count for dag_id, state, count in rows}}
 
 
 def _timetable(dag: Dag) -> Any:

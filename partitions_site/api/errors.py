@@ -1,5 +1,6 @@
 """What is answered when a request cannot be: `{"detail": text}`, or a list of problems if it does not fit."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -67,7 +68,8 @@ def problems(errors: Any, given: Any, loc: Sequence[str | int], parent: Any = No
             yield from problems(error, _within(given, index), [*loc, index], given)
         else:
             kind = TYPES.get(error.code, error.code)
-            yield problem(kind, loc, str(error), parent if kind == "missing" else given)
+            ctx = _context(kind, str(error))
+            yield problem(kind, loc, str(error), parent if kind == "missing" else given, **ctx)
 
 
 def answer(error: Exception, context: dict[str, Any]) -> Response | None:
@@ -103,6 +105,15 @@ TYPES = {
 }
 """Names that Airflow's clients know for what REST framework calls otherwise."""
 
+CONTEXT = {
+    "enum": re.compile(r"be (?P<expected>.*)"),
+    "string_pattern_mismatch": re.compile(r"pattern '(?P<pattern>.*)'"),
+    "string_too_long": re.compile(r"most (?P<max_length>\d+)"),
+    "greater_than_equal": re.compile(r"to (?P<ge>-?\d+)"),
+    "less_than_equal": re.compile(r"to (?P<le>-?\d+)"),
+}
+"""What Airflow says beside the sentence, which holds it too."""
+
 WORDS: dict[type[exceptions.APIException], str] = {
     exceptions.NotAuthenticated: "Not authenticated",
     exceptions.PermissionDenied: "Forbidden",
@@ -128,6 +139,15 @@ def _refusal(error: PartitionError) -> exceptions.APIException:
         return Conflict(UNIQUE | {"message": str(error)})
     kind = next((REFUSALS[each] for each in type(error).__mro__ if each in REFUSALS), BadRequest)
     return kind(str(error))
+
+
+def _context(kind: str, sentence: str) -> dict[str, object]:
+    found = CONTEXT[kind].search(sentence) if kind in CONTEXT else None
+    if found is None:
+        return {}
+    return {
+        name: int(text) if text.lstrip("-").isdigit() else text for name, text in found.groupdict().items()
+    }
 
 
 def _within(given: Any, step: str | int) -> Any:

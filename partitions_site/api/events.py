@@ -10,7 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core.models import Asset, AssetEvent, ConsumedEvent, DagRun
+from core.models import AssetEvent, ConsumedEvent, DagRun
 from partitions_site.api import wire
 from partitions_site.api.assets import find_asset
 from partitions_site.api.auth import Address, deed
@@ -23,18 +23,13 @@ from partitions_site.api.fields import (
     PartitionKey,
     Text,
     Whole,
-    masked,
-    read,
     read_body,
 )
 from partitions_site.api.filters import Exactly, Pattern, Prefix, Range
+from partitions_site.api.masking import masked
 from partitions_site.api.pages import Listing
-from partitions_site.api.parsing import JsonBody, NdjsonBody
 from partitions_site.api.schema import gives
 from scheduling.events import EventReport, Registered, register_events
-
-MOST_EVENTS = 10_000
-"""How many events one request may report."""
 
 
 class EventIn(Form):
@@ -106,14 +101,6 @@ class EventOut(serializers.Serializer[Any]):
         return CreatedRunOut(runs, many=True, context=context).data
 
 
-class BulkOut(serializers.Serializer[Any]):
-    created = serializers.IntegerField(help_text="Events that are on record now and were not before")
-    repeated = serializers.IntegerField(help_text="Events whose idempotency key was on record before")
-    event_ids = serializers.ListField(
-        child=serializers.IntegerField(), help_text="One for each event, in order"
-    )
-
-
 EVENTS = Listing(
     noun="asset_events",
     out=EventOut,
@@ -171,40 +158,10 @@ class Events(Address):
         asked = read_body(EventIn, request)
         name = asked["idempotency_key"] or _idempotency_header(request)
         asset = find_asset(asked["asset_id"])
-        report = EventReport(asset, asked["partition_key"], _extra(asked), name)
-        [answer] = _register([report], request)
+        report = EventReport(asset, asked["partition_key"], kept_extra(asked), name)
+        [answer] = register([report], request)
         written = EventOut(answer.event, context=made_of([answer.event])).data
         return Response(written, status=201 if name and answer.is_new else 200)
-
-
-class BulkEvents(Address):
-    """`/api/v2/assets/events/bulk`: all of them are recorded, or none."""
-
-    needs = {"POST": "core.add_assetevent"}
-    parser_classes = (JsonBody, NdjsonBody)
-
-    @extend_schema(
-        operation_id="create_asset_events_in_bulk",
-        summary=f"Report up to {MOST_EVENTS} events, all or none",
-        request={
-            "application/json": EventIn(many=True),
-            "application/x-ndjson": EventIn,
-        },
-        responses=gives(BulkOut, refusals=(413, 415, 422)),
-    )
-    def post(self, request: Request) -> Response:
-        asked = _read_many(request)
-        assets = _assets_of(asked)
-        reports = [
-            EventReport(
-                assets[each["asset_id"]], each["partition_key"], _extra(each), each["idempotency_key"]
-            )
-            for each in asked
-        ]
-        answers = _register(reports, request)
-        created = sum(answer.is_new for answer in answers)
-        ids = [answer.event.pk for answer in answers]
-        return Response({"created": created, "repeated": len(ids) - created, "event_ids": ids})
 
 
 def made_of(events: Iterable[AssetEvent]) -> dict[str, Any]:
@@ -227,11 +184,11 @@ def made_of(events: Iterable[AssetEvent]) -> dict[str, Any]:
     return {"runs": runs, "triggers": triggers}
 
 
-def _register(reports: list[EventReport], request: Request) -> list[Registered]:
+def register(reports: list[EventReport], request: Request) -> list[Registered]:
     return register_events(reports, source=AssetEvent.Source.API, deed=deed(request), at=timezone.now())
 
 
-def _extra(asked: dict[str, Any]) -> dict[str, Any]:
+def kept_extra(asked: dict[str, Any]) -> dict[str, Any]:
     """What is kept of `extra`: no secrets, and, if there was any, a mark that it came by this way."""
     return masked(asked["extra"]) | {"from_rest_api": True} if "extra" in asked else {}
 
@@ -242,30 +199,3 @@ def _idempotency_header(request: Request) -> str | None:
         words = "String should have 1 to 250 printable characters"
         raise Invalid([problem("string_type", ["header", "Idempotency-Key"], words, given)])
     return given
-
-
-def _read_many(request: Request) -> list[dict[str, Any]]:
-    """The events of a bulk request.
-
-    :raises Invalid: with what is wrong with each of them.
-    """
-    given = request.data
-    if not isinstance(given, list):
-        raise Invalid([problem("list_type", ["body"], "Input should be a valid list")])
-    if not 0 < len(given) <= MOST_EVENTS:
-        words = f"List should have 1 to {MOST_EVENTS} items, not {len(given)}"
-        raise Invalid([problem("too_long" if given else "too_short", ["body"], words)])
-    many: list[dict[str, Any]] = read(EventIn(data=given, many=True), ["body"])
-    return many
-
-
-def _assets_of(asked: list[dict[str, Any]]) -> dict[int, Asset]:
-    """:raises Invalid: with each event whose asset there is not."""
-    assets = Asset.objects.in_bulk({each["asset_id"] for each in asked})
-    absent = [(index, each["asset_id"]) for index, each in enumerate(asked) if each["asset_id"] not in assets]
-    if absent:
-        words = "The Asset with ID: `{}` was not found"
-        raise Invalid(
-            problem("not_found", ["body", index, "asset_id"], words.format(pk), pk) for index, pk in absent
-        )
-    return assets

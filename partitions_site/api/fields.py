@@ -13,26 +13,10 @@ from rest_framework import serializers
 from rest_framework.fields import empty
 from rest_framework.request import Request
 
-from partitions_site.api.errors import Invalid, problem, problems
+from partitions_site.api.errors import Invalid, problems
+from partitions_site.api.masking import masked
 from scheduling.algebra.errors import InvalidKey
 from scheduling.algebra.keys import MAX_KEY_LENGTH, validate_key
-
-MASK = "***"
-SECRETS = (
-    "access_key",
-    "access_token",
-    "api_key",
-    "apikey",
-    "authorization",
-    "credential",
-    "passphrase",
-    "passwd",
-    "password",
-    "private_key",
-    "secret",
-    "token",
-)
-"""Texts under names that contain one of these are masked, on the way in and on the way out."""
 
 Read = dict[str, Any]
 T = TypeVar("T")
@@ -244,28 +228,3 @@ def row_id(name: str, given: str) -> int:
     """
     number: int = read_value(Whole(), given, ["path", name])
     return number
-
-
-def missing(loc: list[str | int], given: object) -> Invalid:
-    return Invalid([problem("missing", loc, "Field required", given)])
-
-
-def masked(value: Any) -> Any:
-    """`value` with every text that stands under a name of `SECRETS` replaced."""
-    if isinstance(value, dict):
-        return {name: _hidden(each) if _is_secret(name) else masked(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [masked(each) for each in value]
-    return value
-
-
-def _is_secret(name: object) -> bool:
-    return isinstance(name, str) and any(word in name.lower() for word in SECRETS)
-
-
-def _hidden(value: Any) -> Any:
-    if isinstance(value, str):
-        return MASK
-    if isinstance(value, list):
-        return [_hidden(each) for each in value]
-    return masked(value)

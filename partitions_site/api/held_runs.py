@@ -1,6 +1,6 @@
 """Held runs: `/api/v2/heldRuns`. Airflow has no such routes; these follow its manner."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -38,6 +38,7 @@ class WaitingAssetOut(serializers.Serializer[Any]):
     received_keys = serializers.ListField(child=serializers.CharField())
     missing_keys = serializers.ListField(child=serializers.CharField())
     unexpected_keys = serializers.ListField(child=serializers.CharField())
+    asset_inactive = serializers.BooleanField()
     error = serializers.CharField()
 
 
@@ -83,11 +84,7 @@ class HeldRunOut(serializers.Serializer[Any]):
 
     @extend_schema_field(WaitingAssetOut(many=True, allow_null=True))
     def get_assets(self, row: HeldRun) -> Any:
-        verdict = self._verdict(row)
-        if verdict is None:
-            return None
-        leaves = self.context["assets"][row.dag_id]
-        return [_progress(each, leaves.get(each.leaf)) for each in verdict.progress]
+        return waiting_assets(row, self.context) if self._verdict(row) else None
 
     def _verdict(self, row: HeldRun) -> Verdict | None:
         found: Verdict | None = self.context.get("verdicts", {}).get(row.pk)
@@ -142,7 +139,7 @@ class HeldRuns(Address):
     @HELD_RUNS.described("get_held_runs", "Held runs: what waits, and for what")
     def get(self, request: Request) -> Response:
         keys = read_value(Flag(), request.query_params.get("keys", "false"), ["query", "keys"])
-        return HELD_RUNS.answer(request, _rows(), prepare=_judged if keys else _as_last_judged)
+        return HELD_RUNS.answer(request, _rows(), prepare=judged if keys else _as_last_judged)
 
 
 class OneHeldRun(Address):
@@ -211,6 +208,24 @@ class ReevaluateHeldRun(Address):
         return _answer(_find(held_run_id))
 
 
+def judged(rows: Sequence[HeldRun]) -> dict[str, Any]:
+    """The verdict on each open row as things stand; the number of queries does not grow with the rows."""
+    now = timezone.now()
+    verdicts = holds.assess(rows, now=now)
+    dependencies = Dependency.objects.filter(dag__in={row.dag_id for row in rows}, asset__isnull=False)
+    assets: dict[int, dict[Any, Asset]] = {row.dag_id: {} for row in rows}
+    for each in dependencies.select_related("asset"):
+        if each.asset:
+            assets[each.dag_id][specs.load(each.leaf, "condition")] = each.asset
+    return {"now": now, "verdicts": verdicts, "assets": assets}
+
+
+def waiting_assets(row: HeldRun, context: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """How far each asset of `row` is, from what `judged` gave."""
+    leaves = context["assets"][row.dag_id]
+    return [_progress(each, leaves.get(each.leaf)) for each in context["verdicts"][row.pk].progress]
+
+
 def _rows() -> "QuerySet[HeldRun]":
     return HeldRun.objects.select_related("dag", "run")
 
@@ -223,23 +238,11 @@ def _find(held_run_id: str) -> HeldRun:
 
 
 def _answer(row: HeldRun) -> Response:
-    return Response(HeldRunOut(row, context=_judged([row])).data)
+    return Response(HeldRunOut(row, context=judged([row])).data)
 
 
 def _as_last_judged(rows: Sequence[HeldRun]) -> dict[str, Any]:
     return {"now": timezone.now()}
-
-
-def _judged(rows: Sequence[HeldRun]) -> dict[str, Any]:
-    """The verdict on each open row as things stand; the number of queries does not grow with the rows."""
-    now = timezone.now()
-    verdicts = holds.assess(rows, now=now)
-    dependencies = Dependency.objects.filter(dag__in={row.dag_id for row in rows}, asset__isnull=False)
-    assets: dict[int, dict[Any, Asset]] = {row.dag_id: {} for row in rows}
-    for each in dependencies.select_related("asset"):
-        if each.asset:
-            assets[each.dag_id][specs.load(each.leaf, "condition")] = each.asset
-    return {"now": now, "verdicts": verdicts, "assets": assets}
 
 
 def _progress(each: Progress, asset: Asset | None) -> dict[str, Any]:
@@ -257,4 +260,5 @@ def _progress(each: Progress, asset: Asset | None) -> dict[str, Any]:
         "missing_keys": list(each.missing),
         "unexpected_keys": list(each.unexpected),
         "error": each.error,
+        "asset_inactive": asset is None or not asset.is_active,
     }

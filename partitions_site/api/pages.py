@@ -71,8 +71,7 @@ class Listing:
         """
         query = request.query_params
         page = self.page(query, rows.filter(self.narrowed(query)) if narrow else rows)
-        written = self.out(page.rows, many=True, context=prepare(page.rows)).data
-        return Response(self._envelope(page, written))
+        return Response(self.written(page, prepare(page.rows)))
 
     def page(self, query: QueryDict, rows: Rows) -> Page:
         """:raises Invalid: if a parameter does not fit."""
@@ -139,8 +138,10 @@ class Listing:
             )
         return Order(self.orders[name], asked.startswith("-"))
 
-    def _envelope(self, page: Page, written: Any) -> dict[str, Any]:
-        envelope = {self.noun: written, "total_entries": page.total}
+    def written(self, page: Page, context: dict[str, Any] | None = None) -> dict[str, Any]:
+        """A page as it is answered."""
+        rows = self.out(page.rows, many=True, context=context or {}).data
+        envelope = {self.noun: rows, "total_entries": page.total}
         if self._has_cursors:
             envelope |= {
                 "total_entries_limit": page.total_limit,

@@ -11,8 +11,9 @@ from rest_framework.response import Response
 from core.models import Partition
 from partitions_site.api.assets import find_asset
 from partitions_site.api.auth import Address
-from partitions_site.api.fields import Flag, Instant, JsonObject, masked, read_value, row_id
+from partitions_site.api.fields import Flag, Instant, JsonObject, read_value, row_id
 from partitions_site.api.filters import AnyOf, Pattern, Prefix, Range, When
+from partitions_site.api.masking import masked
 from partitions_site.api.pages import Listing
 
 

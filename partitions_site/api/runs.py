@@ -1,4 +1,4 @@
-"""Dag runs: `/api/v2/dags/{dag_id}/dagRuns`; `~` in the place of a Dag stands for all of them."""
+"""Dag runs as they are asked for, written, listed and found."""
 
 import re
 from datetime import timedelta
@@ -6,17 +6,13 @@ from typing import Any
 
 from django.db.models import DateTimeField, DurationField, ExpressionWrapper, F, Q, QuerySet, TextField, Value
 from django.db.models.functions import Cast
-from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from drf_spectacular.utils import OpenApiParameter, extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from core.models import Asset, DagRun, HeldRun
-from partitions_site.api import days, wire
-from partitions_site.api.auth import Address, deed
-from partitions_site.api.dags import find_dag
+from partitions_site.api import wire
 from partitions_site.api.errors import BadRequest, Invalid, problem
 from partitions_site.api.fields import (
     Always,
@@ -25,18 +21,22 @@ from partitions_site.api.fields import (
     Form,
     Instant,
     JsonObject,
+    OneOf,
     Text,
-    masked,
     read_body,
 )
 from partitions_site.api.filters import AnyOf, Pattern, Prefix, Range, When
+from partitions_site.api.masking import masked
 from partitions_site.api.pages import Listing
-from partitions_site.api.schema import gives
 from scheduling import runs
 
 ALL_DAGS = "~"
 RUN_ID = re.compile(r"[A-Za-z0-9_.~:+-]{1,250}")
 NOTE_LENGTH = 1000
+STATES = ["queued", "success", "failed"]
+MOST_RUNS = 1000
+"""How many runs one request may change."""
+
 BOTH_OR_NONE = (
     "Value error, Either both data_interval_start and data_interval_end must be provided or both must be None"
 )
@@ -56,6 +56,15 @@ class RunIn(Form):
     conf = JsonObject(required=False, allow_null=True)
     note = Text(required=False, allow_null=True, max_length=NOTE_LENGTH)
     settle_held = Flag(required=False, default=True)
+
+
+class RunRefIn(Form):
+    """A run that exists, and what to change about it."""
+
+    dag_run_id = Text()
+    dag_id = Text(required=False, allow_null=True)
+    state = OneOf(choices=STATES, required=False, allow_null=True)
+    note = Text(required=False, allow_null=True, max_length=NOTE_LENGTH)
 
 
 class RunOut(serializers.Serializer[Any]):
@@ -85,7 +94,7 @@ class RunOut(serializers.Serializer[Any]):
     error = serializers.CharField(help_text="Ours: why it failed")
 
     def get_duration(self, run: DagRun) -> float | None:
-        return (run.ended_at - run.started_at).total_seconds() if run.started_at and run.ended_at else None
+        return wire.duration(run)
 
     @extend_schema_field(Instant(allow_null=True))
     def get_last_scheduling_decision(self, run: DagRun) -> Any:
@@ -120,6 +129,13 @@ def _fed_by(pattern: str) -> Q:
     return Q(pk__in=HeldRun.objects.filter(consumed__event__asset__in=assets).values("run_id"))
 
 
+def _of_types(names: list[str]) -> Q:
+    found = Q(pk__in=[])
+    for name in names:
+        found |= wire.of_type(name)
+    return found
+
+
 RUNS = Listing(
     noun="dag_runs",
     out=RunOut,
@@ -146,7 +162,7 @@ RUNS = Listing(
         Range("updated_at", "updated_at"),
         Range("duration", "duration", Decimal, lambda seconds: timedelta(seconds=seconds)),
         When("conf_contains", lambda text: Q(conf_text__like=f"%{text}%"), Text),
-        AnyOf("run_type", "run_type", wire.RUN_TYPES),
+        AnyOf("run_type", _of_types, {name: (name,) for name in wire.RUN_TYPES}),
         AnyOf("state", "state", wire.RUN_STATES),
         Pattern("run_id", "run_id"),
         Prefix("run_id", "run_id"),
@@ -166,35 +182,9 @@ RUNS = Listing(
 )
 
 
-class Runs(Address):
-    """`/api/v2/dags/{dag_id}/dagRuns`."""
-
-    needs = {"POST": "core.add_dagrun"}
-
-    @RUNS.described("get_dag_runs", "Dag runs", refusals=(404,))
-    def get(self, request: Request, dag_id: str) -> Response:
-        dag = None if dag_id == ALL_DAGS else find_dag(dag_id)
-        rows = listed().filter(days.asked_for(dag, request.query_params))
-        return RUNS.answer(request, rows if dag is None else rows.filter(dag=dag))
-
-    @extend_schema(
-        operation_id="trigger_dag_run",
-        summary="Trigger a Dag, usually for one partition key",
-        request=RunIn,
-        responses=gives(RunOut, refusals=(400, 404, 409, 413, 415, 422)),
-    )
-    def post(self, request: Request, dag_id: str) -> Response:
-        ask, dag = read_ask(request), find_dag(dag_id)
-        run = runs.trigger(dag, ask, deed=deed(request), at=timezone.now())
-        return Response(RunOut(run).data)
-
-
-class OneRun(Address):
-    """`/api/v2/dags/{dag_id}/dagRuns/{run_id}`."""
-
-    @extend_schema(operation_id="get_dag_run", summary="One run", responses=gives(RunOut, refusals=(404,)))
-    def get(self, request: Request, dag_id: str, run_id: str) -> Response:
-        return Response(RunOut(find_run(dag_id, run_id)).data)
+class RunsOut(serializers.Serializer[Any]):
+    dag_runs = RunOut(many=True)
+    total_entries = serializers.IntegerField()
 
 
 def listed() -> "QuerySet[DagRun]":

@@ -82,3 +82,4 @@ class Docs(SpectacularSwaggerSplitView):
     authentication_classes = ()
     permission_classes = ()
     url_name = "openapi"
+    template_name = "api/docs.html"

@@ -2,16 +2,36 @@
 
 from django.urls import path
 from django.urls.resolvers import URLPattern
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from partitions_site.api import assets, dags, events, health, held_runs, partitions, runs, schema, tokens
+from partitions_site.api import (
+    assets,
+    bulk_events,
+    clearing,
+    dag_stats,
+    dags,
+    event_logs,
+    events,
+    health,
+    held_runs,
+    many_runs,
+    materialize,
+    one_run,
+    partitioned,
+    partitions,
+    queued_events,
+    schema,
+    tokens,
+)
 from partitions_site.api.auth import OpenAddress
 
 
 class Unknown(OpenAddress):
     """Any other address under `/api`."""
 
+    @extend_schema(exclude=True)
     def get(self, request: Request, rest: str) -> Response:
         return Response({"error": "API route not found"}, status=404)
 
@@ -23,15 +43,26 @@ v2: list[URLPattern] = [
     path("assets", assets.Assets.as_view()),
     path("assets/aliases", assets.Aliases.as_view()),
     path("assets/events", events.Events.as_view()),
-    path("assets/events/bulk", events.BulkEvents.as_view()),
+    path("assets/events/bulk", bulk_events.BulkEvents.as_view()),
     path("assets/<str:asset_id>", assets.OneAsset.as_view()),
     path("assets/<str:asset_id>/partitions", partitions.AssetPartitions.as_view()),
+    path("assets/<str:asset_id>/materialize", materialize.Materialize.as_view()),
+    path("assets/<str:asset_id>/queuedEvents", queued_events.OfAsset.as_view()),
     path("dags", dags.Dags.as_view()),
     path("dags/<str:dag_id>", dags.OneDag.as_view()),
     path("dags/<str:dag_id>/details", dags.DagDetails.as_view()),
-    path("dags/<str:dag_id>/dagRuns", runs.Runs.as_view()),
-    path("dags/<str:dag_id>/dagRuns/<str:run_id>", runs.OneRun.as_view()),
-    path("dagStats", dags.DagStats.as_view()),
+    path("dags/<str:dag_id>/assets/queuedEvents", queued_events.OfDag.as_view()),
+    path("dags/<str:dag_id>/assets/<str:asset_id>/queuedEvents", queued_events.OfDagAndAsset.as_view()),
+    path("dags/<str:dag_id>/clearDagRuns", clearing.ClearRuns.as_view()),
+    path("dags/<str:dag_id>/clearPartitions", clearing.ClearPartitions.as_view()),
+    path("dags/<str:dag_id>/dagRuns", many_runs.Runs.as_view()),
+    path("dags/~/dagRuns/list", many_runs.ListRuns.as_view()),
+    path("dags/<str:dag_id>/dagRuns/<str:run_id>", one_run.OneRun.as_view()),
+    path("dags/<str:dag_id>/dagRuns/<str:run_id>/clear", clearing.ClearRun.as_view()),
+    path("dags/<str:dag_id>/dagRuns/<str:run_id>/upstreamAssetEvents", one_run.UpstreamEvents.as_view()),
+    path("dagStats", dag_stats.DagStats.as_view()),
+    path("eventLogs", event_logs.EventLogs.as_view()),
+    path("eventLogs/<str:event_log_id>", event_logs.OneEventLog.as_view()),
     path("heldRuns", held_runs.HeldRuns.as_view()),
     path("heldRuns/<str:held_run_id>", held_runs.OneHeldRun.as_view()),
     path("heldRuns/<str:held_run_id>/fire", held_runs.FireHeldRun.as_view()),
@@ -45,6 +76,9 @@ urlpatterns: list[URLPattern] = [
     path("auth/tokens", tokens.PersonalTokens.as_view()),
     path("auth/tokens/<str:token_id>", tokens.PersonalToken.as_view()),
     *(path(f"api/v2/{each.pattern}", each.callback, name=each.name) for each in v2),
+    path("ui/partitioned_dag_runs", partitioned.PartitionedRuns.as_view()),
+    path("ui/pending_partitioned_dag_run/<str:dag_id>", partitioned.PendingRun.as_view()),
+    path("ui/next_run_assets/<str:dag_id>", partitioned.NextRunAssets.as_view()),
     path("livez", health.Live.as_view()),
     path("readyz", health.Ready.as_view()),
     path("openapi.json", schema.OpenApi.as_view()),

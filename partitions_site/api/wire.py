@@ -3,6 +3,7 @@
 import uuid
 from typing import Any
 
+from django.db.models import Q
 from rest_framework import serializers
 
 from core.models import Dag, DagRun
@@ -26,8 +27,14 @@ RUN_TYPES: dict[str, tuple[str, ...]] = {
     "manual": (Type.MANUAL,),
     "backfill": (Type.BACKFILL,),
     "operator_triggered": (Type.SENSOR,),
-    "asset_materialization": (),
+    "asset_materialization": (Type.MANUAL,),
 }
+
+MATERIALIZATION = "asset_materialization__"
+"""What the id of a run begins with that was asked for through the asset it writes: a manual run to us."""
+
+BUNDLE = "dags-folder"
+"""There are no bundles here; Airflow calls so the only one it has unless told otherwise."""
 
 TRIGGERS = ("cli", "operator", "rest_api", "ui", "test", "timetable", "asset", "backfill")
 
@@ -38,7 +45,7 @@ class DagVersionOut(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     version_number = serializers.IntegerField()
     dag_id = serializers.CharField()
-    bundle_name = Always(None)
+    bundle_name = Always(BUNDLE)
     bundle_version = Always(None)
     created_at = Instant()
     dag_display_name = serializers.CharField()
@@ -51,11 +58,25 @@ def state(run: DagRun) -> str:
 
 
 def run_type(run: DagRun) -> str:
+    if run.run_type == Type.MANUAL and run.run_id.startswith(MATERIALIZATION):
+        return "asset_materialization"
     return "operator_triggered" if run.run_type == Type.SENSOR else run.run_type
+
+
+def of_type(name: str) -> Q:
+    """Runs whose type has this name in Airflow."""
+    named, materializing = Q(run_type__in=RUN_TYPES[name]), Q(run_id__startswith=MATERIALIZATION)
+    if name == "asset_materialization":
+        return named & materializing
+    return named & ~materializing if name == "manual" else named
 
 
 def triggered_by(run: DagRun) -> str | None:
     return run.triggered_by if run.triggered_by in TRIGGERS else None
+
+
+def duration(run: DagRun) -> float | None:
+    return (run.ended_at - run.started_at).total_seconds() if run.started_at and run.ended_at else None
 
 
 def version(dag: Dag) -> dict[str, Any]:

@@ -1,0 +1,85 @@
+"""Ten thousand events in one request: `/api/v2/assets/events/bulk`."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from core.models import Asset
+from partitions_site.api.auth import Address
+from partitions_site.api.errors import Invalid, problem
+from partitions_site.api.events import EventIn, kept_extra, register
+from partitions_site.api.fields import read
+from partitions_site.api.parsing import JsonBody, NdjsonBody
+from partitions_site.api.schema import gives
+from scheduling.events import EventReport
+
+MOST_EVENTS = 10_000
+"""How many events one request may report."""
+
+
+class BulkOut(serializers.Serializer[Any]):
+    created = serializers.IntegerField(help_text="Events that are on record now and were not before")
+    repeated = serializers.IntegerField(help_text="Events whose idempotency key was on record before")
+    event_ids = serializers.ListField(
+        child=serializers.IntegerField(), help_text="One for each event, in order"
+    )
+
+
+class BulkEvents(Address):
+    """`/api/v2/assets/events/bulk`: all of them are recorded, or none."""
+
+    needs = {"POST": "core.add_assetevent"}
+    parser_classes = (JsonBody, NdjsonBody)
+
+    @extend_schema(
+        operation_id="create_asset_events_in_bulk",
+        summary=f"Report up to {MOST_EVENTS} events, all or none",
+        request={
+            "application/json": EventIn(many=True),
+            "application/x-ndjson": EventIn,
+        },
+        responses=gives(BulkOut, refusals=(413, 415, 422)),
+    )
+    def post(self, request: Request) -> Response:
+        asked = _read_many(request)
+        assets = _assets_of(asked)
+        reports = [
+            EventReport(
+                assets[each["asset_id"]], each["partition_key"], kept_extra(each), each["idempotency_key"]
+            )
+            for each in asked
+        ]
+        answers = register(reports, request)
+        created = sum(answer.is_new for answer in answers)
+        ids = [answer.event.pk for answer in answers]
+        return Response({"created": created, "repeated": len(ids) - created, "event_ids": ids})
+
+
+def _read_many(request: Request) -> list[dict[str, Any]]:
+    """The events of a bulk request.
+
+    :raises Invalid: with what is wrong with each of them.
+    """
+    given = request.data
+    if not isinstance(given, list):
+        raise Invalid([problem("list_type", ["body"], "Input should be a valid list")])
+    if not 0 < len(given) <= MOST_EVENTS:
+        words = f"List should have 1 to {MOST_EVENTS} items, not {len(given)}"
+        raise Invalid([problem("too_long" if given else "too_short", ["body"], words)])
+    many: list[dict[str, Any]] = read(EventIn(data=given, many=True), ["body"])
+    return many
+
+
+def _assets_of(asked: list[dict[str, Any]]) -> dict[int, Asset]:
+    """:raises Invalid: with each event whose asset there is not."""
+    assets = Asset.objects.in_bulk({each["asset_id"] for each in asked})
+    absent = [(index, each["asset_id"]) for index, each in enumerate(asked) if each["asset_id"] not in assets]
+    if absent:
+        words = "The Asset with ID: `{}` was not found"
+        raise Invalid(
+            problem("not_found", ["body", index, "asset_id"], words.format(pk), pk) for index, pk in absent
+        )
+    return assets

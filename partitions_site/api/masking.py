@@ -1,0 +1,41 @@
+"""Secrets that somebody put where they do not belong are not kept, and not shown."""
+
+from typing import Any
+
+MASK = "***"
+SECRETS = (
+    "access_key",
+    "access_token",
+    "api_key",
+    "apikey",
+    "authorization",
+    "credential",
+    "passphrase",
+    "passwd",
+    "password",
+    "private_key",
+    "secret",
+    "token",
+)
+"""Texts under names that contain one of these are masked, on the way in and on the way out."""
+
+
+def masked(value: Any) -> Any:
+    """`value` with every text that stands under a name of `SECRETS` replaced."""
+    if isinstance(value, dict):
+        return {name: _hidden(each) if _is_secret(name) else masked(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [masked(each) for each in value]
+    return value
+
+
+def _is_secret(name: object) -> bool:
+    return isinstance(name, str) and any(word in name.lower() for word in SECRETS)
+
+
+def _hidden(value: Any) -> Any:
+    if isinstance(value, str):
+        return MASK
+    if isinstance(value, list):
+        return [_hidden(each) for each in value]
+    return masked(value)

@@ -1,0 +1,111 @@
+"""Events that wait for the next run of a Dag without partitions: three addresses of `queuedEvents`."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from core.models import HeldRun, ReceivedKey
+from partitions_site.api.assets import find_asset
+from partitions_site.api.auth import Address, deed
+from partitions_site.api.dags import find_dag
+from partitions_site.api.errors import Conflict
+from partitions_site.api.fields import Instant, row_id
+from partitions_site.api.pages import Listing
+from partitions_site.api.schema import gives
+from scheduling import holds
+from scheduling.listening import UNKEYED
+
+
+class QueuedEventOut(serializers.Serializer[Any]):
+    dag_id = serializers.CharField(source="held_run.dag.dag_id")
+    asset_id = serializers.IntegerField()
+    created_at = Instant(source="received_at")
+    dag_display_name = serializers.CharField(source="held_run.dag.dag_id")
+
+
+QUEUED = Listing(noun="queued_events", out=QueuedEventOut, orders={"id": "id"})
+
+
+class OfAsset(Address):
+    """`/api/v2/assets/{asset_id}/queuedEvents`."""
+
+    needs = {"DELETE": "core.change_heldrun"}
+
+    @QUEUED.described("get_asset_queued_events", "Queued events of an asset", refusals=(404,))
+    def get(self, request: Request, asset_id: str) -> Response:
+        asset = find_asset(row_id("asset_id", asset_id))
+        return QUEUED.answer(request, _queued().filter(asset=asset))
+
+    @extend_schema(
+        operation_id="delete_asset_queued_events",
+        summary="Forget queued events of an asset: one Dag at a time",
+        responses=gives(None, 204, refusals=(404, 409, 422)),
+    )
+    def delete(self, request: Request, asset_id: str) -> Response:
+        found = _queued().filter(asset_id=row_id("asset_id", asset_id))
+        return _refused(found, f"Queue event with asset_id: `{asset_id}` was not found")
+
+
+class OfDag(Address):
+    """`/api/v2/dags/{dag_id}/assets/queuedEvents`."""
+
+    needs = {"DELETE": "core.change_heldrun"}
+
+    @QUEUED.described("get_dag_asset_queued_events", "Queued events of a Dag", refusals=(404,))
+    def get(self, request: Request, dag_id: str) -> Response:
+        return QUEUED.answer(request, _queued().filter(held_run__dag=find_dag(dag_id)))
+
+    @extend_schema(
+        operation_id="delete_dag_asset_queued_events",
+        summary="Forget the queued events of a Dag",
+        responses=gives(None, 204, refusals=(404, 409)),
+    )
+    def delete(self, request: Request, dag_id: str) -> Response:
+        held = HeldRun.objects.held().filter(dag__dag_id=dag_id, partition_key=UNKEYED).first()
+        if held is None:
+            raise NotFound(f"Queue event with dag_id: `{dag_id}` was not found")
+        holds.cancel(held, deed=deed(request), at=timezone.now())
+        return Response(status=204)
+
+
+class OfDagAndAsset(Address):
+    """`/api/v2/dags/{dag_id}/assets/{asset_id}/queuedEvents`."""
+
+    needs = {"DELETE": "core.change_heldrun"}
+
+    @QUEUED.described("get_dag_asset_queued_event", "Queued events of a Dag and an asset", refusals=(404,))
+    def get(self, request: Request, dag_id: str, asset_id: str) -> Response:
+        return QUEUED.answer(request, self._found(dag_id, asset_id))
+
+    @extend_schema(
+        operation_id="delete_dag_asset_queued_event",
+        summary="Forget queued events of a Dag and an asset: all of the Dag's, or none",
+        responses=gives(None, 204, refusals=(404, 409, 422)),
+    )
+    def delete(self, request: Request, dag_id: str, asset_id: str) -> Response:
+        words = f"Queued event with dag_id: `{dag_id}` and asset_id: `{asset_id}` was not found"
+        return _refused(self._found(dag_id, asset_id), words)
+
+    def _found(self, dag_id: str, asset_id: str) -> "QuerySet[ReceivedKey]":
+        return _queued().filter(held_run__dag=find_dag(dag_id), asset_id=row_id("asset_id", asset_id))
+
+
+def _queued() -> "QuerySet[ReceivedKey]":
+    rows = ReceivedKey.objects.filter(held_run__state=HeldRun.State.HELD, held_run__partition_key=UNKEYED)
+    return rows.select_related("held_run__dag")
+
+
+def _refused(found: "QuerySet[ReceivedKey]", absent: str) -> Response:
+    first = found.first()
+    if first is None:
+        raise NotFound(absent)
+    dag_id = first.held_run.dag.dag_id
+    raise Conflict(
+        f"Events wait for a run together: DELETE /api/v2/dags/{dag_id}/assets/queuedEvents forgets them"
+    )
