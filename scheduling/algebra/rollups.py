@@ -14,7 +14,7 @@ from scheduling.algebra.periods import Grain, next_start, wall_of
 from scheduling.algebra.plans import PeriodPlan, SegmentPlan
 from scheduling.algebra.policies import WaitForAll, WaitPolicy
 from scheduling.algebra.temporal import PeriodKeys, TemporalMapper, default_output
-from scheduling.algebra.windows import PeriodWindow, SegmentWindow, Window
+from scheduling.algebra.windows import PeriodWindow, SegmentWindow, Window, check_window
 
 # Enough periods ahead to meet a change of clocks, a February and a common year.
 _LOOK_AHEAD = {
@@ -84,10 +84,13 @@ class RollupMapper(Mapper):
 
 
 def _plan(upstream: Mapper, window: object) -> PeriodPlan | SegmentPlan:
+    within("window", check_window, window)
     if isinstance(window, SegmentWindow):
         return _segment_plan(upstream, window)
     if not isinstance(window, PeriodWindow):
-        raise InvalidDefinition(f"window is one such as DayWindow(), not {window!r}", path="window")
+        raise InvalidDefinition(
+            f"{type(window).__name__} is below neither PeriodWindow nor SegmentWindow", path="window"
+        )
     if not isinstance(upstream, TemporalMapper):
         raise MismatchedDefinition(
             f"a {type(window).__name__} needs instants and {type(upstream).__name__} gives strings; "

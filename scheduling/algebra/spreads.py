@@ -23,7 +23,7 @@ from scheduling.algebra.temporal import (
     StartOfQuarterMapper,
     TemporalMapper,
 )
-from scheduling.algebra.windows import PeriodWindow, SegmentWindow, Window
+from scheduling.algebra.windows import PeriodWindow, SegmentWindow, Window, check_window
 
 _BY_MEMBER: dict[Grain, type[TemporalMapper]] = {
     Grain.HOUR: StartOfHourMapper,
@@ -130,10 +130,13 @@ class PeriodSpread:
 
 
 def _plan(upstream: Mapper, window: object, downstream: Mapper | None) -> PeriodSpread | SegmentSpread:
+    within("window", check_window, window)
     if isinstance(window, SegmentWindow):
         return _segment_spread(upstream, window, downstream)
     if not isinstance(window, PeriodWindow):
-        raise InvalidDefinition(f"window is one such as WeekWindow(), not {window!r}", path="window")
+        raise InvalidDefinition(
+            f"{type(window).__name__} is below neither PeriodWindow nor SegmentWindow", path="window"
+        )
     if not isinstance(upstream, TemporalMapper):
         raise MismatchedDefinition(
             f"a {type(window).__name__} needs instants and {type(upstream).__name__} gives strings; "
