@@ -76,15 +76,15 @@ def empty_postgres_database(server: str, name: str) -> Iterator[str]:
 
 
 @contextmanager
-def private_redis() -> Iterator[str]:
-    """The URL of an empty Redis of our own; nobody else's keys are near.
+def private_redis(port: int = 0) -> Iterator[str]:
+    """The URL of an empty Redis of our own, on `port` or a free one; nobody else's keys are near.
 
     :raises Missing: if its program is not installed.
     """
     program = shutil.which("redis-server")
     if not program:
         raise Missing("Redis")
-    port = free_port()
+    port = port or free_port()
     options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
     server = subprocess.Popen([program, *options], stdout=subprocess.DEVNULL)
     url = f"redis://127.0.0.1:{port}/0"

@@ -8,6 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from tests import servers
 from tests.installed import LOGIN, Installation
 
 pytestmark = [pytest.mark.services, pytest.mark.slow, pytest.mark.timeout(300)]
@@ -99,6 +100,10 @@ def assert_all_done_once(shop: Shop) -> None:
     assert Counter(shop.rows(EVENTS)) == {(name, key): 1 for name in ("slices", "copies") for key in KEYS}
 
 
+def assert_none_executed_twice(shop: Shop) -> None:
+    assert set(Counter(shop.noted()).values()) == {1}
+
+
 @pytest.fixture(params=["sqlite", "postgres and redis"])
 def shop(request, tmp_path):
     environment = {}
@@ -134,4 +139,25 @@ class TestKill:
         shop.installation.start()
         wait_until_done(shop)
         assert_all_done_once(shop)
-        assert set(Counter(shop.noted()).values()) == {1}
+        assert_none_executed_twice(shop)
+
+
+class TestBrokerThatDies:
+    def test_redis_may_lose_all_its_messages(self, tmp_path, postgres_url):
+        """Requests are answered while it is away; when it is back, the sweep finds what nobody announced."""
+        port = servers.free_port()
+        url = f"redis://127.0.0.1:{port}/0"
+        shop = Shop(tmp_path, {"DATABASE_URL": postgres_url, "REDIS_URL": url})
+        try:
+            with servers.private_redis(port):
+                shop.installation.start()
+                shop.ask_for(KEYS[:20])
+                shop.installation.wait_for(lambda: shop.finished() >= 4)
+            shop.ask_for(KEYS[20:])
+            with servers.private_redis(port):
+                wait_until_done(shop)
+                assert_all_done_once(shop)
+                assert_none_executed_twice(shop)
+                assert shop.installation.interrupt() == 0
+        finally:
+            shop.installation.kill_everything()
