@@ -1,0 +1,551 @@
+"""The samples of the talk and of the design note, as their authors write them, with our import line.
+
+The number in a name is the number of the slide. Where a slide shows a part of a definition, the rest is the
+least that makes it one.
+"""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from core.models import AssetEvent, DagRun, LogLine
+from scheduling import events, execution, runs
+from scheduling.algebra import specs
+from scheduling.events import EventReport
+from scheduling.runs import Ask
+from tests.engine import world
+from tests.engine.world import ALICE
+from tests.sdk.writing import NOW, Directory, asset, dag, listens, source, writes
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def define(directory: Directory):
+    """Load one file of definitions, all of which must be good."""
+
+    def load(text: str) -> None:
+        directory.write("talk", text)
+        report = directory.sync()
+        assert report.ok, report.troubles
+
+    return load
+
+
+def run(dag_id: str, key: str | None = None) -> DagRun:
+    """Trigger the Dag by hand, execute the run."""
+    made = runs.trigger(dag(dag_id), Ask(partition_key=key), deed=ALICE, at=NOW)
+    return executed(made)
+
+
+def executed(made: DagRun) -> DagRun:
+    execution.execute(world.start(made), clock=lambda: NOW)
+    made.refresh_from_db()
+    assert made.state == "success", made.error
+    return made
+
+
+def keys_of(name: str) -> list[str | None]:
+    """The keys of the events of an asset, in the order they came."""
+    return list(AssetEvent.objects.filter(asset__name=name).values_list("partition_key", flat=True))
+
+
+def log(made: DagRun) -> list[str]:
+    return list(LogLine.objects.filter(run=made).values_list("text", flat=True))
+
+
+class TestAnAsset:
+    def test_05_is_a_name(self, define):
+        define("""daily_sales = Asset(name="daily_sales")""")
+        assert asset("daily_sales").is_active
+
+    def test_06_is_a_uri(self, define):
+        define("""daily_sales = Asset(uri="s3://warehouse/daily_sales")""")
+        assert asset("s3://warehouse/daily_sales").uri == "s3://warehouse/daily_sales"
+
+
+INGEST = """
+    sales = Asset("sales")
+
+    with DAG(dag_id="ingest_daily_sales"):
+        @task(outlets=[sales])
+        def ingest(*, outlet_events):
+            outlet_events[sales].extra = {"day": "2026-03-10", "rows": 41_233}
+
+    with DAG(dag_id="sales_summary"):
+        @task(inlets=[sales])
+        def report(*, inlet_events):
+            events = inlet_events[sales]
+            day = events[-1].extra["day"]
+            print(day)
+"""
+
+
+class TestEvents:
+    def test_22_carry_an_extra(self, define):
+        define(INGEST)
+        run("ingest_daily_sales")
+        event = AssetEvent.objects.get()
+        assert (event.asset.name, event.partition_key, event.extra) == (
+            "sales",
+            None,
+            {"day": "2026-03-10", "rows": 41_233},
+        )
+
+    def test_23_are_read_back(self, define):
+        define(INGEST)
+        run("ingest_daily_sales")
+        assert log(run("sales_summary")) == ["2026-03-10"]
+        assert dag("sales_summary").tasks[0]["inlets"] == ["sales"]
+
+    def test_28_carry_a_partition_key_beside_it(self, define):
+        define(
+            """
+            sales = Asset("sales")
+
+            with DAG("ingest_daily_sales", schedule=PartitionedAtRuntime()):
+                @task(outlets=[sales])
+                def ingest(*, outlet_events):
+                    outlet_events[sales].extra = {"day": "2026-03-10"}
+                    outlet_events[sales].add_partitions("2026-03-10")
+            """
+        )
+        run("ingest_daily_sales")
+        event = AssetEvent.objects.get()
+        assert (event.partition_key, event.extra) == ("2026-03-10", {"day": "2026-03-10"})
+
+
+class TestProducers:
+    @pytest.mark.parametrize("slide", [42, 45])
+    def test_42_45_have_no_schedule_and_are_partitioned(self, define, slide):
+        define(
+            """
+            @asset(
+                uri="file://incoming/live-region.csv",
+                schedule=PartitionedAtRuntime(),
+            )
+            def live_region_stats(self, outlet_events):
+                outlet_events[self].add_partitions("tw")
+            """
+        )
+        assert asset("live_region_stats").uri == "file://incoming/live-region.csv"
+        assert dag("live_region_stats").schedule == {"type": "PartitionedAtRuntime"}
+        world.turn()
+        assert world.fired("live_region_stats") == []
+        run("live_region_stats")
+        assert keys_of("live_region_stats") == ["tw"]
+
+    def test_43_put_the_key_on_the_cadence(self, define):
+        define(
+            """
+            @asset(
+                uri="file://incoming/player-stats/team_b.csv",
+                schedule=CronPartitionTimetable("15 * * * *", timezone="UTC"),
+            )
+            def team_b_player_stats():
+                pass
+            """
+        )
+        world.turn(datetime(2026, 3, 11, 11, 20, tzinfo=UTC))
+        made = list(DagRun.objects.order_by("pk"))
+        assert [each.partition_key for each in made] == [
+            "2026-03-11T09:15:00",
+            "2026-03-11T10:15:00",
+            "2026-03-11T11:15:00",
+        ]
+        execution.execute(world.start(made[0], at=datetime(2026, 3, 11, 12, tzinfo=UTC)), clock=lambda: NOW)
+        assert keys_of("team_b_player_stats") == ["2026-03-11T09:15:00"]
+
+    def test_44_may_be_a_classic_dag(self, define):
+        define(
+            """
+            team_a_player_stats = Asset("team_a_player_stats")
+
+            with DAG(
+                dag_id="ingest_team_a_player_stats",
+                schedule=CronPartitionTimetable("0 * * * *", timezone="UTC"),
+            ):
+
+                @task(outlets=[team_a_player_stats])
+                def ingest_team_a_stats():
+                    pass
+            """
+        )
+        assert writes("ingest_team_a_player_stats") == [("ingest_team_a_stats", "team_a_player_stats")]
+        run("ingest_team_a_player_stats", key="2026-03-11T09:00:00")
+        assert keys_of("team_a_player_stats") == ["2026-03-11T09:00:00"]
+
+    def test_46_emit_many_partitions_from_one_run(self, define):
+        define(
+            """
+            @asset(
+                uri="file://incoming/multi-region.csv",
+                schedule=PartitionedAtRuntime(),
+            )
+            def multi_region_stats(self, outlet_events):
+                outlet_events[self].add_partitions(["tw", "jp", "us"])
+                outlet_events[self].add_partitions(["us", "tw"])
+            """
+        )
+        run("multi_region_stats")
+        assert keys_of("multi_region_stats") == ["tw", "jp", "us"]
+
+    @pytest.mark.parametrize("landed", [True, False])
+    def test_47_have_a_cadence_and_name_the_key_themselves(self, define, landed):
+        define(
+            f"""
+            @asset(schedule=CronRuntimePartitionTimetable("0 6 * * *"))
+            def landed(self, outlet_events):
+                if {landed}:
+                    outlet_events[self].add_partitions("2026-03-10")
+
+            @asset(schedule=PartitionedAssetTimetable(assets=landed))
+            def downstream(self): ...
+            """
+        )
+        at = datetime(2026, 3, 12, 6, 0, 10, tzinfo=UTC)
+        world.turn(at)
+        [made] = DagRun.objects.all()
+        assert (made.run_type, made.partition_key) == ("scheduled", None)
+        execution.execute(world.start(made, at=at), clock=lambda: at)
+        world.turn(at)
+        assert world.fired("downstream") == (["2026-03-10"] if landed else [])
+
+    def test_47_may_bring_their_own_timetable(self, define):
+        """The escape hatch: a timetable of the author's own, with a cadence and keys that the run names."""
+        define(
+            """
+            from dataclasses import dataclass
+
+            @register
+            @dataclass(frozen=True)
+            class WhenItLands(CronTriggerTimetable):
+                at_runtime = True
+
+            @asset(schedule=WhenItLands("0 6 * * *"))
+            def landed(self): ...
+            """
+        )
+        assert dag("landed").schedule == {"type": "WhenItLands", "cron": "0 6 * * *"}
+        assert (dag("landed").is_periodic, dag("landed").is_partitioned) == (True, True)
+
+
+class TestRuns:
+    def test_49_know_which_slice_they_own(self, define):
+        define(
+            """
+            def load(path): return path
+            def write_summary(day, rows): print(day, rows)
+
+            with DAG("summary", schedule=CronPartitionTimetable("0 0 * * *", key_format="%Y-%m-%d")):
+                @task
+                def summarize(dag_run=None):
+                    day = dag_run.partition_key  # "2026-03-10"
+                    rows = load(f"s3://warehouse/sales/{day}/")
+                    write_summary(day, rows)
+            """
+        )
+        assert log(run("summary", key="2026-03-10")) == ["2026-03-10 s3://warehouse/sales/2026-03-10/"]
+
+
+TEAMS = """
+    team_a = team_a_player_stats = Asset("team_a_stats")
+    team_b = team_b_player_stats = Asset("team_b_stats")
+    team_c = team_c_player_stats = Asset("team_c_stats")
+"""
+
+
+class TestConsumers:
+    def test_52_60_61_align_three_producers_on_the_hour(self, define):
+        define(
+            TEAMS
+            + """
+    with DAG(
+        dag_id="clean_and_combine_player_stats",
+        schedule=PartitionedAssetTimetable(
+            assets=team_a & team_b & team_c,
+            default_partition_mapper=StartOfHourMapper(),
+        ),
+        catchup=False,
+    ):
+        ...
+
+    with DAG(
+        "again",
+        schedule=PartitionedAssetTimetable(
+            assets=team_a_player_stats & team_b_player_stats & team_c_player_stats,
+            default_partition_mapper=StartOfHourMapper(),
+        )
+    ): ...
+            """
+        )
+        assert dag("again").schedule == dag("clean_and_combine_player_stats").schedule
+        assert listens("again") == [(f"team_{letter}_stats", "StartOfHourMapper") for letter in "abc"]
+        world.emit("team_a_stats", "2026-03-10T09:00:00")
+        world.emit("team_b_stats", "2026-03-10T09:15:00")
+        world.turn()
+        assert world.fired("again") == []
+        world.emit("team_c_stats", "2026-03-10T09:30:00")
+        world.turn()
+        assert world.fired("again") == ["2026-03-10T09"]
+
+    def test_53_do_not_count_an_event_without_a_key(self, define):
+        define("""DAG("c", schedule=PartitionedAssetTimetable(assets=Asset("a")))""")
+        world.emit("a", None)
+        world.turn()
+        assert world.fired("c") == []
+
+    def test_54_55_take_the_same_key_by_default(self, define):
+        define("""DAG("c", schedule=PartitionedAssetTimetable(assets=Asset("a")))""")
+        assert listens("c") == [("a", "IdentityMapper")]
+        world.emit("a", "2026-03-10")
+        world.turn()
+        assert world.fired("c") == ["2026-03-10"]
+
+    def test_62_override_one_asset_at_a_time(self, define):
+        define(
+            """
+            hourly_sales, daily_targets = Asset("hourly_sales"), Asset("daily_targets")
+            DAG(
+                "c",
+                schedule=PartitionedAssetTimetable(
+                    assets=hourly_sales & daily_targets,
+                    default_partition_mapper=StartOfDayMapper(),
+                    partition_mapper_config={
+                        daily_targets: IdentityMapper(),
+                    },
+                )
+            )
+            """
+        )
+        assert listens("c") == [("hourly_sales", "StartOfDayMapper"), ("daily_targets", "IdentityMapper")]
+        world.emit("hourly_sales", "2026-03-10T09:00:00")
+        world.emit("daily_targets", "2026-03-10")
+        world.turn()
+        assert world.fired("c") == ["2026-03-10"]
+
+
+MAPPERS = [
+    (56, "StartOfWeekMapper()", "2026-03-10T00:00:00", ["2026-03-09 (W11)"]),
+    (59, "StartOfHourMapper()", "2026-03-10T09:37:51", ["2026-03-10T09"]),
+    (59, "StartOfDayMapper()", "2026-03-10T09:37:51", ["2026-03-10"]),
+    (59, "StartOfMonthMapper()", "2026-03-10T09:37:51", ["2026-03"]),
+    (59, "StartOfQuarterMapper()", "2026-03-10T09:37:51", ["2026-Q1"]),
+    (59, "StartOfYearMapper()", "2026-03-10T09:37:51", ["2026"]),
+    (63, "ProductMapper(IdentityMapper(), StartOfDayMapper())", "tw|2026-03-10T09:00:00", ["tw|2026-03-10"]),
+    (
+        64,
+        'ChainMapper(StartOfHourMapper(), StartOfDayMapper(input_format="%Y-%m-%dT%H"))',
+        "2026-03-10T09:37:51",
+        ["2026-03-10"],
+    ),
+    (65, 'AllowedKeyMapper(["tw", "jp", "us"])', "jp", ["jp"]),
+    (65, 'AllowedKeyMapper(["tw", "jp", "us"])', "eu", []),
+    (66, 'FixedKeyMapper("all_countries")', "tw", ["all_countries"]),
+    (
+        84,
+        "FanOutMapper(upstream_mapper=StartOfWeekMapper(), window=WeekWindow(), max_downstream_keys=7)",
+        "2026-03-09T00:00:00",
+        [f"2026-03-{day:02}" for day in range(9, 16)],
+    ),
+    (
+        85,
+        "FanOutMapper(upstream_mapper=StartOfWeekMapper(), window=WeekWindow(), max_downstream_keys=6)",
+        "2026-03-09T00:00:00",
+        [],
+    ),
+]
+
+
+@pytest.mark.parametrize(("slide", "mapper", "key", "fired"), MAPPERS)
+def test_56_to_66_and_84_mappers_fire_the_keys_they_show(define, slide, mapper, key, fired):
+    define(
+        f"""
+        DAG("c", schedule=PartitionedAssetTimetable(assets=Asset("a"), default_partition_mapper={mapper}))
+        """
+    )
+    world.emit("a", key)
+    world.turn()
+    assert world.fired("c") == fired
+
+
+class TestRollups:
+    def define_rollup(self, define, mapper: str) -> None:
+        define(
+            f"""
+            DAG("c", schedule=PartitionedAssetTimetable(assets=Asset("a"), default_partition_mapper={mapper}))
+            """
+        )
+
+    def test_76_77_hold_until_all_hours_are_there(self, define):
+        self.define_rollup(define, "RollupMapper(upstream_mapper=StartOfHourMapper(), window=DayWindow())")
+        world.emit("a", *world.hours("2026-03-10", *[hour for hour in range(24) if hour not in (9, 11)]))
+        world.turn()
+        assert world.fired("c") == []
+        assert world.held("c", "2026-03-10").sentence == "waiting on 2 of 24: hours 09, 11"
+        world.emit("a", *world.hours("2026-03-10", 9, 11))
+        world.turn()
+        assert world.fired("c") == ["2026-03-10"]
+
+    @pytest.mark.parametrize(
+        ("mapper", "window", "key", "needs"),
+        [
+            ('StartOfHourMapper(input_format="%Y-%m-%dT%H:%M")', "HourWindow()", "2026-03-10T09", 60),
+            ("StartOfDayMapper()", "DayWindow()", "2026-03-10", 24),
+            ('StartOfWeekMapper(input_format="%Y-%m-%d")', "WeekWindow()", "2026-03-09 (W11)", 7),
+            ('StartOfMonthMapper(input_format="%Y-%m-%d")', "MonthWindow()", "2026-03", 31),
+            ('StartOfQuarterMapper(input_format="%Y-%m-%d")', "QuarterWindow()", "2026-Q1", 90),
+            ('StartOfYearMapper(input_format="%Y-%m-%d")', "YearWindow()", "2026", 365),
+            ('FixedKeyMapper("all")', 'SegmentWindow(["tw", "jp", "us"])', "all", 3),
+        ],
+    )
+    def test_78_need_every_member_of_the_window(self, define, mapper, window, key, needs):
+        self.define_rollup(define, f"RollupMapper({mapper}, {window})")
+        stored = specs.load(dag("c").dependencies.get().mapper, "mapper")
+        assert len(stored.required(key)) == needs
+
+    def test_80_fail_loudly_where_they_are_defined(self, directory):
+        name = directory.write(
+            "loud",
+            """
+            RollupMapper(
+                upstream_mapper=IdentityMapper(),
+                window=DayWindow(),
+            )
+            """,
+        )
+        directory.write("quiet", """DAG("neighbour")""")
+        directory.sync()
+        assert "DayWindow" in source(name).error
+        assert source(name).error_line == 3
+        assert dag("neighbour").is_active
+
+    def test_80_fail_with_a_type_error(self):
+        from scheduling.sdk import DayWindow, IdentityMapper, RollupMapper
+
+        with pytest.raises(TypeError, match="DayWindow"):
+            RollupMapper(upstream_mapper=IdentityMapper(), window=DayWindow())
+
+    def test_81_do_not_wait_forever(self, define):
+        self.define_rollup(
+            define,
+            """RollupMapper(
+                upstream_mapper=StartOfHourMapper(),
+                window=DayWindow(),
+                wait_policy=MinimumCount(23),
+            )""",
+        )
+        world.emit("a", *world.hours("2026-03-10", *range(22)))
+        world.turn()
+        assert world.fired("c") == []
+        world.emit("a", *world.hours("2026-03-10", 23))
+        world.turn()
+        assert world.fired("c") == ["2026-03-10"]
+
+    @pytest.mark.parametrize(
+        ("policy", "fired"),
+        [("WaitForAll()", []), ("MinimumCount(2)", ["all"]), ("MinimumCount(-1)", ["all"])],
+    )
+    def test_82_wait_as_their_policy_says(self, define, policy, fired):
+        self.define_rollup(
+            define,
+            f'RollupMapper(FixedKeyMapper("all"), SegmentWindow(["tw", "jp", "us"]), wait_policy={policy})',
+        )
+        world.emit("a", "tw", "jp")
+        world.turn()
+        assert world.fired("c") == fired
+
+    def test_83_hold_until_every_declared_region_is_there(self, define):
+        self.define_rollup(
+            define,
+            """RollupMapper(
+                upstream_mapper=FixedKeyMapper("all_countries"),
+                window=SegmentWindow(["tw", "jp", "us"]),
+            )""",
+        )
+        world.emit("a", "tw", "jp")
+        world.turn()
+        assert world.fired("c") == []
+        world.emit("a", "us")
+        world.turn()
+        assert world.fired("c") == ["all_countries"]
+
+    @pytest.mark.parametrize(
+        ("direction", "first", "last"),
+        [("BACKWARD", "2026-03-03", "2026-03-09"), ("FORWARD", "2026-03-09", "2026-03-15")],
+    )
+    def test_86_look_back_or_ahead(self, define, direction, first, last):
+        self.define_rollup(
+            define,
+            f"""RollupMapper(
+                StartOfWeekMapper(input_format="%Y-%m-%d", output_format="%Y-%m-%d"),
+                WeekWindow(direction=Window.Direction.{direction}),
+            )""",
+        )
+        required = specs.load(dag("c").dependencies.get().mapper, "mapper").required("2026-03-09")
+        assert (required[0], required[-1], len(required)) == (first, last, 7)
+
+
+class TestNeverFiring:
+    """Slide 68: `2026` can never equal `2026-03-10T09`."""
+
+    ODDS = """
+    combined_stats, team_a_stats = Asset("combined_stats"), Asset("team_a_stats")
+    team_b_stats = Asset("team_b_stats")
+
+    with DAG(
+        dag_id="player_odds_quality_check_wont_ever_to_trigger",
+        schedule=PartitionedAssetTimetable(
+            assets=(combined_stats & team_a_stats & Asset.ref(name="team_b_stats")),
+            partition_mapper_config={
+                combined_stats: StartOfYearMapper(),
+                team_a_stats: StartOfHourMapper(),
+            },
+        ),
+    ):
+        ...
+    """
+
+    def test_68_is_loaded(self, directory):
+        directory.write("odds", self.ODDS)
+        directory.sync()
+        assert listens("player_odds_quality_check_wont_ever_to_trigger") == [
+            ("combined_stats", "StartOfYearMapper"),
+            ("team_a_stats", "StartOfHourMapper"),
+            ("team_b_stats", "IdentityMapper"),
+        ]
+
+    def test_68_says_that_it_never_fires(self, directory):
+        directory.write("odds", self.ODDS)
+        report = directory.sync()
+        row = dag("player_odds_quality_check_wont_ever_to_trigger")
+        assert row.problems[0]["code"] == "never-fires"
+        assert row.problems[0]["level"] == "error"
+        assert row.problems[0]["sentence"].startswith("2026 can never equal 2026-03-10T09: ")
+        assert report.troubles == (f"Dag {row.dag_id}: {row.problems[0]['sentence']}",)
+
+
+class TestDesignNote:
+    def test_three_assets_of_one_partition(self, define):
+        define(
+            """
+            sales_data = Asset(name="sales_data")
+            inventory_data = Asset(name="inventory_data")
+            pricing_data = Asset(name="pricing_data")
+
+            schedule = PartitionedAssetTimetable(
+                assets=sales_data & inventory_data & pricing_data,  # AND condition
+                partition_mapper=IdentityMapper(),  # pass partition key through unchanged
+            )
+
+            DAG("consumer", schedule=schedule)
+            """
+        )
+        names = ["sales_data", "inventory_data", "pricing_data"]
+        assert listens("consumer") == [(name, "IdentityMapper") for name in names]
+        for name in names:
+            assert world.fired("consumer") == []
+            report = EventReport(asset(name), "2024-01-15")
+            events.register_events([report], source=AssetEvent.Source.API, deed=ALICE, at=NOW)
+            world.turn()
+        assert world.fired("consumer") == ["2024-01-15"]
