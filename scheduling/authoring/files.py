@@ -64,7 +64,8 @@ class Loaded:
 def find(source: str) -> Iterator[DefinitionFile | Loaded]:
     """The files of one source: a file, each file of a directory, a module, or each module of a package.
 
-    Names that start with `_` or `.` are passed over. A source that is not there is an answer like any other.
+    Names that start with `_` or `.` are passed over, and packages inside a package, which may hold anything.
+    A source that is not there is an answer like any other.
     """
     if _is_path(source):
         yield from _files_at(Path(source).expanduser().absolute())
@@ -116,10 +117,9 @@ def _modules_of(name: str) -> Iterator[DefinitionFile | Loaded]:
     elif spec.submodule_search_locations is None:
         yield DefinitionFile(name, Path(spec.origin or ""))
     else:
-        for module in sorted(
-            pkgutil.iter_modules(spec.submodule_search_locations), key=lambda each: each.name
-        ):
-            if not module.name.startswith("_"):
+        found = pkgutil.iter_modules(spec.submodule_search_locations)
+        for module in sorted(found, key=lambda each: each.name):
+            if not (module.ispkg or module.name.startswith("_")):
                 yield from _modules_of(f"{name}.{module.name}")
 
 

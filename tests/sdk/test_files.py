@@ -62,11 +62,10 @@ class TestFind:
         ]
 
     def test_gives_every_module_of_a_package_but_private_ones(self, package):
-        assert [file.name for file in files.find(package)] == [
-            "acme_defs.below.third",
-            "acme_defs.first",
-            "acme_defs.second",
-        ]
+        assert [file.name for file in files.find(package)] == ["acme_defs.first", "acme_defs.second"]
+
+    def test_takes_a_package_inside_a_package_for_a_source_of_its_own(self, package):
+        assert [file.name for file in files.find("acme_defs.below")] == ["acme_defs.below.third"]
 
     def test_gives_a_module_its_file(self, package, tmp_path):
         path = tmp_path / "acme_defs" / "first.py"
