@@ -1,5 +1,6 @@
 """What is wrong with a Dag, for its page: errors keep it from ever working, warnings may surprise."""
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -8,6 +9,9 @@ from typing import Literal
 from core.models import Dag
 from scheduling.algebra import specs
 from scheduling.algebra.errors import PartitionError
+from scheduling.configuration.agreeing import World
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,17 +24,38 @@ class Problem:
 
 
 def note_problems(dags: Iterable[Dag], found: Mapping[int, list[Problem]], at: datetime) -> None:
-    """Write the problems of each of `dags`: those in `found`, by primary key, and those of its timetable."""
+    """Write the problems of each of `dags`: those in `found`, by primary key, and those that show only now.
+
+    Now all are written, so that each can be looked at beside those that feed it.
+    """
+    world = World()
     changed = []
     for dag in dags:
-        problems = [asdict(problem) for problem in (*found.get(dag.pk, ()), *_of_definition(dag, at))]
+        shown = (*found.get(dag.pk, ()), *_of_agreement(dag, world), *_of_definition(dag, at))
+        problems = [asdict(problem) for problem in dict.fromkeys(shown)]
         if dag.problems != problems:
             dag.problems = problems
             changed.append(dag)
     Dag.objects.bulk_update(changed, ["problems"])
 
 
+def _of_agreement(dag: Dag, world: World) -> Iterator[Problem]:
+    try:
+        findings = world.findings(dag)
+    except Exception as error:  # a plug-in's mapper may raise anything; it spoils this Dag's page only
+        log.exception("the agreement of %s cannot be told", dag)
+        sentence = f"whether its keys can meet cannot be told: {type(error).__name__}: {error}"
+        yield Problem("agreement-unknown", "warning", sentence)
+        return
+    for finding in findings:
+        if finding.severity == "error":
+            yield Problem("never-fires", "error", finding.sentence)
+        elif finding.severity == "warning":
+            yield Problem("agreement", "warning", finding.sentence)
+
+
 def _of_definition(dag: Dag, at: datetime) -> Iterator[Problem]:
+    """What its timetable and the partitions of what it writes say may surprise."""
     try:
         timetable = specs.load(dag.schedule, "timetable") if dag.schedule else None
     except PartitionError as error:
@@ -38,3 +63,6 @@ def _of_definition(dag: Dag, at: datetime) -> Iterator[Problem]:
         return
     for sentence in timetable.warnings(at) if timetable else ():
         yield Problem("warning", "warning", sentence)
+    for outlet in dag.outlets.exclude(asset__partitions=None).select_related("asset").order_by("asset__name"):
+        for sentence in specs.load(outlet.asset.partitions, "partitions").warnings(at):
+            yield Problem("warning", "warning", f"{outlet.asset.name}: {sentence}")

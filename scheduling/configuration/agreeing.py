@@ -1,0 +1,79 @@
+"""Whether the keys of a Dag's assets can meet and what it waits for can arrive, as the definitions tell."""
+
+from collections import defaultdict
+
+from core.models import Asset, Dag, Dependency, Outlet, Partition
+from scheduling.algebra import agreement, specs
+from scheduling.algebra.agreement import Feed, Finding
+from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.shapes import ANY, Shape, shape_of
+from scheduling.algebra.timetables import PartitionedAssetTimetable, Timetable
+
+SEEN = 5
+"""Keys looked at of an asset about whose keys no definition tells."""
+
+
+class World:
+    """Every active Dag with what it listens to and writes.
+
+    Costs four queries, and one more for each asset asked about whose keys no definition describes.
+    """
+
+    def __init__(self) -> None:
+        self._dags = {dag.pk: dag for dag in Dag.objects.active()}
+        self._links: dict[int, list[Dependency]] = defaultdict(list)
+        for link in Dependency.objects.filter(dag__in=self._dags, asset__isnull=False).order_by("pk"):
+            self._links[link.dag_id].append(link)
+        self._producers: dict[int, list[int]] = defaultdict(list)
+        for outlet in Outlet.objects.filter(dag__in=self._dags).order_by("pk"):
+            self._producers[outlet.asset_id].append(outlet.dag_id)
+        self._assets = Asset.objects.in_bulk()
+        self._shapes: dict[int, Shape] = {}
+
+    def findings(self, dag: Dag) -> tuple[Finding, ...]:
+        """What can never work in `dag`, what will not always, and what is not known."""
+        timetable = _timetable(dag)
+        if not isinstance(timetable, PartitionedAssetTimetable):
+            return ()
+        feeds = {specs.load(link.leaf, "condition"): self._feed(link) for link in self._links[dag.pk]}
+        for leaf in timetable.assets.leaves():
+            feeds.setdefault(leaf, Feed(timetable.mapper_for(leaf)))
+        return agreement.agree(timetable.assets, feeds)
+
+    def shape(self, asset_id: int) -> Shape:
+        """What the keys of an asset look like: by its own definition, or by its producers' timetables."""
+        if asset_id not in self._shapes:
+            self._shapes[asset_id] = ANY  # what an asset that feeds itself is taken for
+            self._shapes[asset_id] = self._find_shape(self._assets[asset_id])
+        return self._shapes[asset_id]
+
+    def _feed(self, link: Dependency) -> Feed:
+        asset_id = link.asset_id or 0
+        shape = self.shape(asset_id)
+        seen = Partition.objects.filter(asset_id=asset_id, data_at__isnull=False).order_by("-pk")
+        observed = tuple(seen.values_list("key", flat=True)[:SEEN]) if shape is ANY else ()
+        return Feed(specs.load(link.mapper, "mapper"), shape, observed)
+
+    def _find_shape(self, asset: Asset) -> Shape:
+        if asset.partitions:
+            return shape_of(specs.load(asset.partitions, "partitions"))
+        made = {self._made_by(self._dags[pk]) for pk in self._producers[asset.pk]}
+        return made.pop() if len(made) == 1 else ANY
+
+    def _made_by(self, dag: Dag) -> Shape:
+        timetable = _timetable(dag)
+        if not isinstance(timetable, PartitionedAssetTimetable):
+            return shape_of(timetable)
+        shapes = (
+            agreement.produced_by(specs.load(link.mapper, "mapper"), self.shape(link.asset_id))
+            for link in self._links[dag.pk]
+            if link.asset_id is not None
+        )
+        return next((shape for shape in shapes if shape is not ANY), ANY)
+
+
+def _timetable(dag: Dag) -> Timetable | None:
+    try:
+        return specs.load(dag.schedule, "timetable") if dag.schedule else None
+    except PartitionError:
+        return None
