@@ -10,10 +10,14 @@ def main() -> None:
     from django.core.management import execute_from_command_line
 
     from partitions_site import launch
+    from partitions_site.environment import WrongSetting
 
     if sys.argv[1:2] == ["up"]:
         os.environ.update(launch.variables(sys.argv[2:], os.environ))
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except WrongSetting as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

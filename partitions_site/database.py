@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from django.core.exceptions import ImproperlyConfigured
+from partitions_site.environment import WrongSetting
 
 # A transaction that reads first and writes later fails at once with "database is locked" when another one
 # wrote in between, whatever the timeout: so every transaction takes the write lock when it begins.
@@ -22,24 +22,20 @@ SQLITE_OPTIONS: dict[str, Any] = {
 def database(url: str, *, conn_max_age: int = 0) -> dict[str, Any]:
     """Django's settings for `sqlite:///path` or `postgres://user:password@host:port/name?option=value`.
 
-    :raises ImproperlyConfigured: for any other scheme, or a URL that names no database.
+    :raises WrongSetting: for any other scheme, or a URL that names no database.
     """
     parts = urlsplit(url)
     if parts.scheme == "sqlite":
         return _sqlite(unquote(parts.path), conn_max_age)
     if parts.scheme in ("postgres", "postgresql"):
         return _postgresql(url, conn_max_age)
-    raise ImproperlyConfigured(
-        f"DATABASE_URL must start with sqlite:/// or postgres://, not {parts.scheme!r}"
-    )
+    raise WrongSetting(f"DATABASE_URL must start with sqlite:/// or postgres://, not {parts.scheme!r}")
 
 
 def _sqlite(path: str, conn_max_age: int) -> dict[str, Any]:
     name = path.removeprefix("/")
     if not name:
-        raise ImproperlyConfigured(
-            "DATABASE_URL names no file: write sqlite:///relative or sqlite:////absolute"
-        )
+        raise WrongSetting("DATABASE_URL names no file: write sqlite:///relative or sqlite:////absolute")
     # Threads of a test cannot share an in-memory database; the process id keeps two test runs apart.
     test_file = Path(tempfile.gettempdir()) / f"partita-test-{os.getpid()}.sqlite3"
     return {
@@ -55,11 +51,11 @@ def _postgresql(url: str, conn_max_age: int) -> dict[str, Any]:
     parts = urlsplit(url)
     name = unquote(parts.path.removeprefix("/"))
     if not name:
-        raise ImproperlyConfigured("DATABASE_URL names no database: write postgres://user@host:5432/name")
+        raise WrongSetting("DATABASE_URL names no database: write postgres://user@host:5432/name")
     try:
         port = str(parts.port or "")
     except ValueError as error:
-        raise ImproperlyConfigured("DATABASE_URL has a port that is not a number from 0 to 65535") from error
+        raise WrongSetting("DATABASE_URL has a port that is not a number from 0 to 65535") from error
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": name,

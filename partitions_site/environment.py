@@ -13,6 +13,10 @@ TRUE = ("1", "true", "yes", "on")
 FALSE = ("0", "false", "no", "off", "")
 
 
+class WrongSetting(ImproperlyConfigured):
+    """A variable that cannot be read. The message names it and says what it should hold."""
+
+
 @dataclass(frozen=True, slots=True)
 class Knob:
     """One setting: the variable that turns it, its default as text, and what it does."""
@@ -55,7 +59,7 @@ class Environment:
         try:
             return convert(written)
         except ValueError as error:
-            raise ImproperlyConfigured(f"{knob.name} must be {form}, not {written!r}") from error
+            raise WrongSetting(f"{knob.name} must be {form}, not {written!r}") from error
 
 
 def markdown_table(knobs: Sequence[Knob]) -> str:

@@ -10,10 +10,10 @@ DEFAULT_NAME = "admin"
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A name and, if the login was made just now, its password."""
+    """Who may come in. `password` is what to show of it: itself only if it was made up just now."""
 
     name: str
-    password: str | None
+    password: str
 
 
 def ensure_login(given: tuple[str, str] | None = None) -> Login:
@@ -24,9 +24,13 @@ def ensure_login(given: tuple[str, str] | None = None) -> Login:
     if given is None:
         owner = User.objects.filter(is_superuser=True, is_active=True).order_by("id").first()
         if owner:
-            return Login(owner.username, None)
+            return _as_before(owner.username)
     name, password = given or (DEFAULT_NAME, secrets.token_urlsafe(9))
     if User.objects.filter(username=name).exists():
-        return Login(name, None)
+        return _as_before(name)
     User.objects.create_superuser(name, password=password)
-    return Login(name, password)
+    return Login(name, "(the one that was given)" if given else password)
+
+
+def _as_before(name: str) -> Login:
+    return Login(name, f"(as before; ./partita changepassword {name} sets a new one)")

@@ -1,8 +1,8 @@
 import pytest
-from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 
 from partitions_site.database import database
+from partitions_site.environment import WrongSetting
 
 
 class TestSqlite:
@@ -25,7 +25,7 @@ class TestSqlite:
                 assert cursor.execute("PRAGMA synchronous").fetchone() == (1,)
 
     def test_a_file_must_be_named(self):
-        with pytest.raises(ImproperlyConfigured, match="names no file"):
+        with pytest.raises(WrongSetting, match="names no file"):
             database("sqlite:///")
 
 
@@ -54,5 +54,5 @@ class TestPostgresql:
         ],
     )
     def test_refuses_a_url_with_a_sentence(self, url, sentence):
-        with pytest.raises(ImproperlyConfigured, match=sentence):
+        with pytest.raises(WrongSetting, match=sentence):
             database(url)

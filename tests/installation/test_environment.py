@@ -1,9 +1,8 @@
 from pathlib import Path
 
 import pytest
-from django.core.exceptions import ImproperlyConfigured
 
-from partitions_site.environment import Environment, Knob
+from partitions_site.environment import Environment, Knob, WrongSetting
 
 
 class TestEnvironment:
@@ -31,16 +30,16 @@ class TestEnvironment:
 
     @pytest.mark.parametrize("written", ["seven", "-1", "1.5"])
     def test_refuses_a_number_that_is_none_and_names_the_variable(self, written):
-        with pytest.raises(ImproperlyConfigured, match=f"PARTITA_WORKERS must be a whole number.*{written}"):
+        with pytest.raises(WrongSetting, match=f"PARTITA_WORKERS must be a whole number.*{written}"):
             Environment({"PARTITA_WORKERS": written}).number("PARTITA_WORKERS", 4, "")
 
     @pytest.mark.parametrize("written", ["soon", "-0.1", "nan", "inf"])
     def test_refuses_seconds_that_nobody_can_wait(self, written):
-        with pytest.raises(ImproperlyConfigured, match="A must be a number of seconds"):
+        with pytest.raises(WrongSetting, match="A must be a number of seconds"):
             Environment({"A": written}).seconds("A", 1, "")
 
     def test_refuses_a_flag_that_is_neither_yes_nor_no(self):
-        with pytest.raises(ImproperlyConfigured, match="A must be yes or no, not 'maybe'"):
+        with pytest.raises(WrongSetting, match="A must be yes or no, not 'maybe'"):
             Environment({"A": "maybe"}).flag("A", True, "")
 
     def test_makes_paths_absolute(self, monkeypatch, tmp_path):

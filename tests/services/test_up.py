@@ -10,6 +10,7 @@ import urllib.request
 import pytest
 
 from tests.installed import LOGIN, Installation
+from tests.servers import free_port
 
 pytestmark = pytest.mark.services
 
@@ -88,6 +89,41 @@ class TestStart:
         assert refused.returncode == 2
         assert sentence in said
         assert b"Traceback" not in said
+
+
+class TestRefusals:
+    def refusal(self, installation, *options, **environment):
+        installation.directory.mkdir()
+        refused = Installation(installation.directory, environment=environment)
+        started = refused.popen("up", "--port", str(refused.port), "--no-demo", *options, stderr=-1)
+        _, said = started.communicate(timeout=60)
+        assert started.returncode == 1
+        assert b"Traceback" not in said
+        return said.decode()
+
+    def test_a_database_that_does_not_answer(self, installation):
+        url = f"postgres://nobody@127.0.0.1:{installation.port}/none"
+        assert "The database of DATABASE_URL cannot be used: " in self.refusal(installation, DATABASE_URL=url)
+
+    def test_a_broker_that_does_not_answer(self, installation):
+        said = self.refusal(installation, REDIS_URL=f"redis://:secret@127.0.0.1:{installation.port}/0")
+        assert f"127.0.0.1:{installation.port}/0 does not answer" in said
+        assert "secret" not in said
+
+    def test_a_setting_that_cannot_be_read(self, installation):
+        assert "PARTITA_SWEEP_SECONDS must be a number" in self.refusal(
+            installation, PARTITA_SWEEP_SECONDS="soon"
+        )
+
+    def test_a_directory_that_another_one_works_on(self, installation):
+        installation.start()
+        second = installation.popen(
+            *["up", "--port", str(free_port()), "--data", str(installation.directory), "--no-demo"], stderr=-1
+        )
+        _, said = second.communicate(timeout=60)
+        assert second.returncode == 1
+        assert f"Partita is running on {installation.directory} already" in said.decode()
+        assert installation.interrupt() == 0
 
 
 class TestStop:

@@ -18,4 +18,5 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         lifeline.hold()
         reloading.follow_in_background(settings.DEFINITIONS, threading.Event())
+        app.send_task("scheduling.sweep")  # the first one of the schedule comes after its interval only
         app.Beat(max_interval=1, quiet=True).run()

@@ -33,4 +33,5 @@ class Command(BaseCommand):
         if connection.vendor == "sqlite":  # elsewhere another machine may work on the same database
             restart.take_back(now=timezone.now())
         reloading.follow_in_background(settings.DEFINITIONS, stop)
+        app.send_task("scheduling.sweep")  # beat's first one comes after its interval only
         engine.run(app, workers=settings.WORKERS, stop=stop)

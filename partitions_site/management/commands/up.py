@@ -9,14 +9,16 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connection
+from django.db import OperationalError, connection
 from django.utils import timezone
+from kombu.exceptions import OperationalError as BrokerAway
 
 from partitions_site import launch
 from partitions_site.alone import AlreadyRunning, sole_use
+from partitions_site.celery import app
 from partitions_site.login import Login, ensure_login
 from partitions_site.supervisor import Child, ChildKeepsEnding, supervise
-from scheduling import definitions
+from scheduling import definitions, demo
 
 
 class Command(BaseCommand):
@@ -31,9 +33,11 @@ class Command(BaseCommand):
         host, port = options["host"], options["port"]
         _refuse_taken_port(host, port)
         _refuse_second_engine()
+        _refuse_silent_broker()
         self._prepare_database()
         self._load_definitions()
         login = ensure_login(options["user"])
+        connection.close()
         threading.Thread(target=self._announce, args=(host, port, login), daemon=True).start()
         try:
             supervise(_children(host, port))
@@ -43,7 +47,10 @@ class Command(BaseCommand):
 
     def _prepare_database(self) -> None:
         settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
-        call_command("migrate", verbosity=0, interactive=False)
+        try:
+            call_command("migrate", verbosity=0, interactive=False)
+        except OperationalError as error:
+            raise CommandError(f"The database of DATABASE_URL cannot be used: {error}") from error
         self.stdout.write(f"Database: {connection.settings_dict['NAME']} ({connection.display_name})")
 
     def _load_definitions(self) -> None:
@@ -51,14 +58,15 @@ class Command(BaseCommand):
         self.stdout.write(f"Definitions: {report.files} files, {report.assets} assets, {report.dags} Dags")
         for trouble in report.troubles:
             self.stderr.write(self.style.ERROR(trouble))
+        if queued := demo.begin(at=timezone.now()):
+            self.stdout.write(f"Demo: {queued} runs are queued that replay a week of temperatures")
 
     def _announce(self, host: str, port: int, login: Login) -> None:
         while not _answers(host, port):
             time.sleep(0.1)
-        password = login.password or "(as before; ./partita changepassword sets a new one)"
         address = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}/"  # noqa: S104
         self.stdout.write(
-            f"\nPartita is running: {address}\n  name      {login.name}\n  password  {password}\n"
+            f"\nPartita is running: {address}\n  name      {login.name}\n  password  {login.password}\n"
         )
         self.stdout.write("Ctrl-C stops it.\n")
         self.stdout.flush()
@@ -95,6 +103,14 @@ def _refuse_second_engine() -> None:
             return
     except AlreadyRunning as error:
         raise CommandError(str(error)) from error
+
+
+def _refuse_silent_broker() -> None:
+    with app.connection_for_write() as broker:
+        try:
+            broker.ensure_connection(max_retries=1)
+        except BrokerAway as error:
+            raise CommandError(f"The broker at {broker.as_uri()} does not answer: {error}") from error
 
 
 def _answers(host: str, port: int) -> bool:
