@@ -1,6 +1,7 @@
 """The rows that are the truth. One file per noun; import them from here."""
 
 from core.models.assets import Asset, AssetEvent, MappingProblem, Partition
+from core.models.backfills import Backfill, BackfillPartition, BackfillTarget
 from core.models.dags import Dag, DefinitionSource, Dependency, Outlet
 from core.models.engine import Bell, Pulse
 from core.models.journal import JournalEntry
@@ -9,6 +10,9 @@ from core.models.runs import ConsumedEvent, DagRun, HeldRun, LogLine, ReceivedKe
 __all__ = [
     "Asset",
     "AssetEvent",
+    "Backfill",
+    "BackfillPartition",
+    "BackfillTarget",
     "Bell",
     "ConsumedEvent",
     "Dag",

@@ -23,8 +23,9 @@ class DagRunQuerySet(models.QuerySet["DagRun"]):
 class DagRun(models.Model):
     """One execution of a Dag, usually for one partition key.
 
-    `dispatched_at` is when a message to start it was last sent; only the claim (`state`, `claimed_by`,
-    `attempt`, `lease_until`) says that it was started.
+    A ranged run has `partition_keys` instead of a key; `failed_keys` maps those that its task gave up to the
+    reason. `dispatched_at` is when a message to start it was last sent; only the claim (`state`,
+    `claimed_by`, `attempt`, `lease_until`) says that it was started.
     """
 
     class Type(models.TextChoices):
@@ -50,6 +51,11 @@ class DagRun(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     partition_key = key_field(null=True)
     partition_date = models.DateTimeField(null=True)
+    partition_keys = models.JSONField(null=True)
+    failed_keys = models.JSONField(default=dict)
+    backfill = models.ForeignKey(
+        "Backfill", on_delete=models.SET_NULL, null=True, related_name="runs", db_index=False
+    )
     tick_at = models.DateTimeField(null=True)
     conf = models.JSONField(default=dict)
     note = models.TextField(default="")
@@ -84,6 +90,10 @@ class DagRun(models.Model):
                 condition=~Q(state="running") | Q(lease_until__isnull=False), name="a_running_run_has_a_lease"
             ),
             models.CheckConstraint(condition=~Q(partition_key=""), name="a_run_key_is_never_empty"),
+            models.CheckConstraint(
+                condition=Q(partition_keys__isnull=True) | Q(partition_key__isnull=True),
+                name="a_run_has_one_key_or_a_range_of_them",
+            ),
         ]
         indexes = [
             # Read by runs.claim_next: what may start, oldest first.
@@ -92,6 +102,10 @@ class DagRun(models.Model):
             models.Index(fields=["dag", "lease_until"], condition=Q(state="running"), name="run_running"),
             models.Index(fields=["dag", "partition_key", "id"], name="run_of_partition"),
             models.Index(fields=["state", "id"], name="run_by_state"),
+            # Read by slots.shares and backfills.advance: how many runs of a backfill are active.
+            models.Index(
+                fields=["backfill", "state"], condition=Q(backfill__isnull=False), name="run_of_backfill"
+            ),
         ]
 
     def __str__(self) -> str:
