@@ -166,8 +166,6 @@ def spelling(text: str) -> Spelling:
 
     :raises InvalidDefinition: for a text that cannot be read back, or that gives two times one name.
     """
-    if not isinstance(text, str):
-        raise InvalidDefinition(f"a key format is text such as %Y-%m-%d, not {text!r}")
     return IsoSpelling(text) if text in _ISO else Spelling(text)
 
 

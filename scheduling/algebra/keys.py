@@ -123,6 +123,8 @@ class KeyFormat:
     _spelling: Spelling = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise InvalidDefinition(f"a key format is text such as %Y-%m-%d, not {self.text!r}")
         found = spelling(self.text)
         object.__setattr__(self, "_spelling", found)
         object.__setattr__(self, "grain", found.grain)

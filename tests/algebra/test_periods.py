@@ -1,0 +1,452 @@
+"""Periods in a zone, against the calendar itself: a walk over every UTC minute."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from zoneinfo import ZoneInfo, available_timezones
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scheduling.algebra.errors import InvalidDefinition
+from scheduling.algebra.periods import (
+    Grain,
+    exists,
+    floor_wall,
+    grain_of,
+    instants_of,
+    members,
+    members_between,
+    next_start,
+    previous_start,
+    shift_wall,
+    start_at,
+    start_of,
+    starts_at,
+    wall_of,
+    walls_between,
+    week_starting,
+    zone,
+)
+
+NEW_YORK, SANTIAGO, APIA = zone("America/New_York"), zone("America/Santiago"), zone("Pacific/Apia")
+LORD_HOWE, TROLL = zone("Australia/Lord_Howe"), zone("Antarctica/Troll")
+UTC_ZONE = zone("UTC")
+
+CHANGING = [
+    "America/New_York",
+    "Europe/Berlin",
+    "Australia/Lord_Howe",
+    "America/Santiago",
+    "Africa/Casablanca",
+]
+PERIODS = [Grain.MINUTE, Grain.HOUR, Grain.DAY, Grain.WEEK, Grain.MONTH, Grain.QUARTER, Grain.YEAR]
+
+
+def utc(text):
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def day(text, found):
+    start = start_at(Grain.DAY, datetime.fromisoformat(text), found)
+    return start, next_start(Grain.DAY, start, found)
+
+
+class TestGrain:
+    def test_is_ordered_by_length(self):
+        assert sorted([Grain.YEAR, Grain.SECOND, Grain.WEEK]) == [Grain.SECOND, Grain.WEEK, Grain.YEAR]
+        assert Grain.MINUTE < Grain.YEAR
+        assert Grain.DAY >= Grain.HOUR
+
+    def test_compares_with_nothing_else(self):
+        with pytest.raises(TypeError):
+            Grain.DAY < 3  # noqa: B015
+
+    def test_knows_what_daylight_saving_can_touch(self):
+        assert [grain for grain in Grain if grain.is_subday] == [Grain.SECOND, Grain.MINUTE, Grain.HOUR]
+
+    def test_holds_what_it_is_made_of(self):
+        assert Grain.MONTH.holds(Grain.DAY)
+        assert Grain.QUARTER.holds(Grain.MONTH)
+        assert not Grain.MONTH.holds(Grain.WEEK)
+        assert not Grain.DAY.holds(Grain.DAY)
+        assert not Grain.DAY.holds(Grain.MONTH)
+
+    def test_is_read_from_its_name(self):
+        assert grain_of("quarter") is Grain.QUARTER
+        assert grain_of(Grain.DAY) is Grain.DAY
+
+    @pytest.mark.parametrize("name", ["days", "DAY", "", None, 5])
+    def test_is_refused_by_another_name(self, name):
+        with pytest.raises(InvalidDefinition, match="use one of minute, hour, day"):
+            grain_of(name)
+
+
+class TestZone:
+    def test_is_found_by_its_name(self):
+        assert zone("Europe/Berlin") is zone("Europe/Berlin")
+        assert zone(ZoneInfo("Europe/Berlin")).key == "Europe/Berlin"
+        assert zone("utc").key == "UTC"
+        assert zone("EST5EDT").key == "EST5EDT"
+
+    @pytest.mark.parametrize(
+        "name",
+        ["Mars/X", "", "+08:00", "../etc/passwd", "/etc/localtime", "a\x00b", None, 3600, ["UTC"], "America"],
+    )
+    def test_is_refused_with_a_sentence(self, name):
+        with pytest.raises(InvalidDefinition, match="is not a time zone"):
+            zone(name)
+
+
+class TestWeekStart:
+    def test_is_monday_or_sunday(self):
+        assert week_starting("monday") == "monday"
+        assert week_starting("sunday") == "sunday"
+
+    @pytest.mark.parametrize("name", ["Monday", "tuesday", None, 1])
+    def test_is_nothing_else(self, name):
+        with pytest.raises(InvalidDefinition, match="monday or sunday"):
+            week_starting(name)
+
+
+class TestWallTimes:
+    @pytest.mark.parametrize(
+        ("grain", "floor"),
+        [
+            (Grain.SECOND, "2026-05-13T09:37:51"),
+            (Grain.MINUTE, "2026-05-13T09:37:00"),
+            (Grain.HOUR, "2026-05-13T09:00:00"),
+            (Grain.DAY, "2026-05-13T00:00:00"),
+            (Grain.WEEK, "2026-05-11T00:00:00"),
+            (Grain.MONTH, "2026-05-01T00:00:00"),
+            (Grain.QUARTER, "2026-04-01T00:00:00"),
+            (Grain.YEAR, "2026-01-01T00:00:00"),
+        ],
+    )
+    def test_are_floored_to_their_period(self, grain, floor):
+        assert floor_wall(grain, datetime(2026, 5, 13, 9, 37, 51, 5)) == datetime.fromisoformat(floor)
+
+    def test_of_a_week_may_start_on_sunday(self):
+        assert floor_wall(Grain.WEEK, datetime(2026, 5, 13), "sunday") == datetime(2026, 5, 10)
+        assert floor_wall(Grain.WEEK, datetime(2026, 5, 10), "sunday") == datetime(2026, 5, 10)
+        assert floor_wall(Grain.WEEK, datetime(2026, 5, 10), "monday") == datetime(2026, 5, 4)
+
+    @pytest.mark.parametrize(
+        ("grain", "periods", "moved"),
+        [
+            (Grain.MINUTE, 61, "2024-02-01T01:01:00"),
+            (Grain.HOUR, -1, "2024-01-31T23:00:00"),
+            (Grain.DAY, 29, "2024-03-01T00:00:00"),
+            (Grain.WEEK, 2, "2024-02-15T00:00:00"),
+            (Grain.MONTH, -2, "2023-12-01T00:00:00"),
+            (Grain.MONTH, 11, "2025-01-01T00:00:00"),
+            (Grain.QUARTER, 4, "2025-02-01T00:00:00"),
+            (Grain.YEAR, -24, "2000-02-01T00:00:00"),
+        ],
+    )
+    def test_are_moved_by_periods(self, grain, periods, moved):
+        assert shift_wall(grain, datetime(2024, 2, 1), periods) == datetime.fromisoformat(moved)
+
+    @pytest.mark.parametrize(("grain", "periods"), [(Grain.YEAR, -1), (Grain.MONTH, -1), (Grain.DAY, -1)])
+    def test_do_not_leave_the_calendar(self, grain, periods):
+        with pytest.raises(OverflowError):
+            shift_wall(grain, datetime(1, 1, 1), periods)
+
+    def test_come_once_twice_or_never(self):
+        assert len(instants_of(datetime(2026, 6, 1, 12), NEW_YORK)) == 1
+        assert instants_of(datetime(2026, 11, 1, 1), NEW_YORK) == (
+            utc("2026-11-01T05:00"),
+            utc("2026-11-01T06:00"),
+        )
+        assert instants_of(datetime(2026, 3, 8, 2, 30), NEW_YORK) == ()
+
+    def test_are_what_clocks_show(self):
+        assert wall_of(utc("2026-11-01T06:00"), NEW_YORK) == datetime(2026, 11, 1, 1)
+
+    @given(
+        st.sampled_from(CHANGING),
+        st.datetimes(datetime(1950, 1, 1), datetime(2060, 1, 1)),
+    )
+    def test_exist_exactly_where_some_instant_shows_them(self, name, moment):
+        found = zone(name)
+        wall = moment.replace(second=0, microsecond=0)
+        assert exists(Grain.MINUTE, wall, found) == bool(instants_of(wall, found))
+
+
+class TestALocalDay:
+    @pytest.mark.parametrize(
+        ("name", "text", "begins", "ends", "hours"),
+        [
+            # TC-01
+            ("America/New_York", "2024-03-10", "2024-03-10T05:00", "2024-03-11T04:00", 23),
+            ("America/New_York", "2026-03-08", "2026-03-08T05:00", "2026-03-09T04:00", 23),
+            ("America/New_York", "2026-11-01", "2026-11-01T04:00", "2026-11-02T05:00", 25),
+            ("Europe/Brussels", "2026-03-29", "2026-03-28T23:00", "2026-03-29T22:00", 23),
+            ("Europe/Brussels", "2026-10-25", "2026-10-24T22:00", "2026-10-25T23:00", 25),
+            # TC-02
+            ("America/Santiago", "2026-09-06", "2026-09-06T04:00", "2026-09-07T03:00", 23),
+            ("Asia/Beirut", "2026-03-29", "2026-03-28T22:00", "2026-03-29T21:00", 23),
+            ("America/Havana", "2026-03-08", "2026-03-08T05:00", "2026-03-09T04:00", 23),
+            # TC-03
+            ("Pacific/Apia", "2011-12-29", "2011-12-29T10:00", "2011-12-30T10:00", 24),
+            # by half an hour, and by two
+            ("Australia/Lord_Howe", "2026-04-05", "2026-04-04T13:00", "2026-04-05T13:30", 24),
+            ("Australia/Lord_Howe", "2026-10-04", "2026-10-03T13:30", "2026-10-04T13:00", 24),
+            ("Antarctica/Troll", "2026-10-25", "2026-10-24T22:00", "2026-10-26T00:00", 26),
+            ("UTC", "2026-03-08", "2026-03-08T00:00", "2026-03-09T00:00", 24),
+        ],
+    )
+    def test_has_its_real_hours(self, name, text, begins, ends, hours):
+        found = zone(name)
+        start, end = day(text, found)
+        assert (start, end) == (utc(begins), utc(ends))
+        assert len(members(Grain.DAY, Grain.HOUR, start, found)) == hours
+
+    def test_that_was_skipped_does_not_start(self):
+        assert start_at(Grain.DAY, datetime(2011, 12, 30), APIA) is None
+        assert starts_at(Grain.DAY, datetime(2011, 12, 30), APIA) == ()
+
+    def test_that_was_skipped_is_passed_over(self):
+        start, end = day("2011-12-29", APIA)
+        assert wall_of(end, APIA) == datetime(2011, 12, 31)
+        assert previous_start(Grain.DAY, end, APIA) == start
+
+    def test_whose_midnight_comes_twice_starts_once(self):
+        """Havana 2026-11-01 01:00 goes back to 00:00."""
+        start, _ = day("2026-11-01", zone("America/Havana"))
+        assert starts_at(Grain.DAY, datetime(2026, 11, 1), zone("America/Havana")) == (start,)
+        assert start_of(Grain.DAY, start + timedelta(minutes=90), zone("America/Havana")) == start
+
+    def test_whose_midnight_was_skipped_starts_when_clocks_resume(self):
+        start, _ = day("2026-09-06", SANTIAGO)
+        assert start_of(Grain.DAY, start, SANTIAGO) == start
+        assert start_of(Grain.DAY, start + timedelta(hours=5), SANTIAGO) == start
+
+    def test_has_real_months_around_it(self):
+        """TC-01: 743 and 721 hours of New York, 744 of UTC."""
+        hours = {
+            (name, month): len(
+                members(
+                    Grain.MONTH,
+                    Grain.HOUR,
+                    start_at(Grain.MONTH, datetime(2026, month, 1), zone(name)),
+                    zone(name),
+                )
+            )
+            for name, month in [("America/New_York", 3), ("America/New_York", 11), ("UTC", 3)]
+        }
+        assert hours == {("America/New_York", 3): 743, ("America/New_York", 11): 721, ("UTC", 3): 744}
+
+
+class TestAnHour:
+    def test_that_comes_twice_starts_twice(self):
+        first, second = starts_at(Grain.HOUR, datetime(2026, 11, 1, 1), NEW_YORK)
+        assert next_start(Grain.HOUR, first, NEW_YORK) == second
+        assert previous_start(Grain.HOUR, second, NEW_YORK) == first
+        assert start_of(Grain.HOUR, second + timedelta(minutes=59), NEW_YORK) == second
+        assert len(members(Grain.HOUR, Grain.MINUTE, first, NEW_YORK)) == 60
+        assert len(members(Grain.HOUR, Grain.MINUTE, second, NEW_YORK)) == 60
+
+    def test_that_is_skipped_never_starts(self):
+        assert starts_at(Grain.HOUR, datetime(2026, 3, 8, 2), NEW_YORK) == ()
+        assert next_start(Grain.HOUR, utc("2026-03-08T06:00"), NEW_YORK) == utc("2026-03-08T07:00")
+
+    def test_may_have_thirty_or_ninety_minutes(self):
+        """Lord Howe changes by half an hour."""
+        (short,) = starts_at(Grain.HOUR, datetime(2026, 10, 4, 2), LORD_HOWE)
+        (long,) = starts_at(Grain.HOUR, datetime(2026, 4, 5, 1), LORD_HOWE)
+        assert len(members(Grain.HOUR, Grain.MINUTE, short, LORD_HOWE)) == 30
+        assert len(members(Grain.HOUR, Grain.MINUTE, long, LORD_HOWE)) == 90
+        assert next_start(Grain.HOUR, long, LORD_HOWE) - long == timedelta(minutes=90)
+
+    def test_of_kolkata_starts_at_half_past_in_utc(self):
+        """TC-06."""
+        kolkata = zone("Asia/Kolkata")
+        assert start_of(Grain.HOUR, utc("2026-02-17T13:45"), kolkata) == utc("2026-02-17T13:30")
+
+
+class TestMembers:
+    @pytest.mark.parametrize(
+        ("text", "days"), [("2024-02-01", 29), ("2026-02-01", 28), ("2100-02-01", 28), ("2000-02-01", 29)]
+    )
+    def test_of_february_follow_the_calendar(self, text, days):
+        """TC-25."""
+        assert len(members(Grain.MONTH, Grain.DAY, utc(text), UTC_ZONE)) == days
+
+    def test_of_an_iso_week_cross_the_year(self):
+        """TC-23."""
+        found = members(Grain.WEEK, Grain.DAY, utc("2024-12-30"), UTC_ZONE)
+        assert [instant.date().isoformat() for instant in found] == [
+            *(
+                "2024-12-30",
+                "2024-12-31",
+                "2025-01-01",
+                "2025-01-02",
+                "2025-01-03",
+                "2025-01-04",
+                "2025-01-05",
+            )
+        ]
+
+    def test_of_a_week_may_start_on_sunday(self):
+        found = members(Grain.WEEK, Grain.DAY, utc("2026-05-13"), UTC_ZONE, "sunday")
+        assert found[0] == utc("2026-05-10")
+
+    def test_of_a_quarter_can_be_months(self):
+        found = members(Grain.QUARTER, Grain.MONTH, utc("2026-04-01"), UTC_ZONE)
+        assert found == (utc("2026-04-01"), utc("2026-05-01"), utc("2026-06-01"))
+
+    def test_of_a_week_with_a_skipped_day_are_six(self):
+        start = start_of(Grain.WEEK, utc("2011-12-28T12:00"), APIA)
+        assert len(members(Grain.WEEK, Grain.DAY, start, APIA)) == 6
+
+    def test_between_wall_times_may_be_none(self):
+        assert members_between(Grain.HOUR, datetime(2026, 1, 1), datetime(2026, 1, 1), UTC_ZONE) == ()
+
+    def test_as_wall_times_carry_the_fold(self):
+        walls = walls_between(Grain.HOUR, datetime(2026, 11, 1), datetime(2026, 11, 1, 3), NEW_YORK)
+        assert [(wall.hour, wall.fold) for wall in walls] == [(0, 0), (1, 0), (1, 1), (2, 0)]
+
+    def test_as_wall_times_show_where_a_day_really_starts(self):
+        (wall,) = walls_between(Grain.DAY, datetime(2026, 9, 6), datetime(2026, 9, 7), SANTIAGO)
+        assert wall == datetime(2026, 9, 6, 1)
+
+    def test_reach_to_the_end_of_the_calendar(self):
+        walls = walls_between(Grain.HOUR, datetime(9999, 12, 31), datetime.max, UTC_ZONE)
+        assert len(walls) == 24
+        assert walls_between(Grain.MONTH, datetime(9999, 12, 1), datetime.max, UTC_ZONE) == [
+            datetime(9999, 12, 1)
+        ]
+
+
+MOMENTS = st.datetimes(datetime(1995, 1, 1), datetime(2037, 1, 1)).map(
+    lambda moment: moment.replace(tzinfo=UTC)
+)
+
+
+class TestNeighbours:
+    @given(
+        MOMENTS, st.sampled_from(PERIODS), st.sampled_from(CHANGING), st.sampled_from(["monday", "sunday"])
+    )
+    def test_surround_every_instant(self, moment, grain, name, week_start):
+        found = zone(name)
+        start, following = (step(grain, moment, found, week_start) for step in (start_of, next_start))
+        assert start <= moment < following
+        assert start_of(grain, start, found, week_start) == start
+        assert start_of(grain, following, found, week_start) == following
+
+    @given(MOMENTS, st.sampled_from(PERIODS), st.sampled_from(CHANGING))
+    def test_step_forth_and_back(self, moment, grain, name):
+        found = zone(name)
+        following = next_start(grain, moment, found)
+        assert previous_start(grain, following, found) == start_of(grain, moment, found)
+
+    @given(MOMENTS, st.sampled_from(CHANGING))
+    def test_of_hours_fill_the_day_without_a_gap(self, moment, name):
+        found = zone(name)
+        start = start_of(Grain.DAY, moment, found)
+        hours = members(Grain.DAY, Grain.HOUR, start, found)
+        stepped = [start]
+        while (ahead := next_start(Grain.HOUR, stepped[-1], found)) < next_start(Grain.DAY, start, found):
+            stepped.append(ahead)
+        assert list(hours) == stepped
+
+
+def runs_of_labels(found, first, last, label):
+    """The instants at which `label` of the clock face and the offset changes, minute by minute."""
+    minutes = [first + timedelta(minutes=n) for n in range(int((last - first).total_seconds()) // 60)]
+    shown = [minute.astimezone(found) for minute in minutes]
+    return [next(run)[0] for _, run in groupby(zip(minutes, shown, strict=True), lambda pair: label(pair[1]))]
+
+
+class TestAgainstTheClock:
+    """Every minute of the days on which clocks change, one by one."""
+
+    @pytest.mark.parametrize("name", CHANGING)
+    def test_days_start_where_the_date_changes(self, name):
+        found = ZoneInfo(name)
+        first, last = utc("2026-01-01"), utc("2027-01-01")
+        dates = runs_of_labels(found, first, last, lambda shown: shown.date())
+        started = [dates[1]]
+        while started[-1] < dates[-1]:
+            started.append(next_start(Grain.DAY, started[-1], found))
+        assert started == dates[1:]
+
+    @pytest.mark.parametrize("name", [name for name in CHANGING if name != "Australia/Lord_Howe"])
+    def test_hours_start_where_hour_or_offset_changes(self, name):
+        found = ZoneInfo(name)
+        for first, last in ((utc("2026-03-01"), utc("2026-04-10")), (utc("2026-09-01"), utc("2026-11-10"))):
+            hours = runs_of_labels(
+                found, first, last, lambda shown: (shown.date(), shown.hour, shown.utcoffset())
+            )
+            started = [start_of(Grain.HOUR, hours[1], found)]
+            while started[-1] < hours[-1]:
+                started.append(next_start(Grain.HOUR, started[-1], found))
+            assert started == hours[1:]
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("year", [1987, 2011, 2026])
+    def test_days_and_hours_are_right_in_every_zone(self, year):
+        for name in sorted(available_timezones()):
+            found = ZoneInfo(name)
+            first, last = datetime(year, 1, 2, 12, tzinfo=UTC), datetime(year, 12, 30, 12, tzinfo=UTC)
+            for shown, begins in first_minutes(found, first, last).items():
+                assert start_of(Grain.DAY, begins, found) == begins, f"{name} {shown}"
+                assert start_at(Grain.DAY, datetime(shown.year, shown.month, shown.day), found) == begins, (
+                    name
+                )
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("year", [1987, 2011, 2026])
+    def test_days_that_change_have_their_real_hours_in_every_zone(self, year):
+        for name in sorted(available_timezones()):
+            found = ZoneInfo(name)
+            for shown, hours in hours_of_changing_days(found, year).items():
+                start = start_at(Grain.DAY, datetime(shown.year, shown.month, shown.day), found)
+                assert members(Grain.DAY, Grain.HOUR, start, found) == tuple(hours), f"{name} {shown}"
+
+
+def first_minutes(found, first, last):
+    """The first minute of each local date; asked minute by minute on days when the offset changes."""
+    dates = {}
+    moment = first
+    while moment < last:
+        ahead = moment + timedelta(days=1)
+        shown, later = moment.astimezone(found), ahead.astimezone(found)
+        if shown.utcoffset() == later.utcoffset():
+            midnight = datetime(later.year, later.month, later.day) - shown.replace(tzinfo=None)
+            dates.setdefault(later.date(), moment + midnight)
+        else:
+            for minute in range(1, 24 * 60 + 1):
+                each = moment + timedelta(minutes=minute)
+                if each.astimezone(found).date() > shown.date():
+                    dates.setdefault(each.astimezone(found).date(), each)
+        moment = ahead
+    return {shown: begins for shown, begins in dates.items() if begins > first}
+
+
+def hours_of_changing_days(found, year):
+    """The first minute of every hour shown, for each date on which clocks change by whole hours."""
+    days = {}
+    moment, last = datetime(year, 1, 2, tzinfo=UTC), datetime(year, 12, 30, tzinfo=UTC)
+    while moment < last:
+        ahead = moment + timedelta(days=1)
+        change = ahead.astimezone(found).utcoffset() - moment.astimezone(found).utcoffset()
+        if change and change % timedelta(hours=1) == timedelta(0) and abs(change) < timedelta(hours=12):
+            days |= _hours_shown(found, moment - timedelta(days=2), ahead + timedelta(days=2))
+        moment = ahead
+    return days
+
+
+def _hours_shown(found, first, last):
+    """By date; the dates at both ends, which may be cut, and those shown in two pieces are left out."""
+    minutes = [first + timedelta(minutes=n) for n in range(int((last - first).total_seconds()) // 60)]
+    labels = [(minute, minute.astimezone(found)) for minute in minutes]
+    runs = groupby(labels, lambda pair: (pair[1].date(), pair[1].hour, pair[1].utcoffset()))
+    starts = [next(run) for _, run in runs]
+    pieces = [shown for shown, _ in groupby(labels, lambda pair: pair[1].date())]
+    whole = [shown for shown in pieces[1:-1] if pieces.count(shown) == 1]
+    whole = [
+        shown for shown in whole if all(begin.minute == 0 for _, begin in starts if begin.date() == shown)
+    ]
+    return {shown: [at for at, begin in starts if begin.date() == shown] for shown in whole}
