@@ -9,11 +9,15 @@ from django.db import IntegrityError, transaction
 
 from core.models import Asset, AssetEvent, DagRun
 from scheduling import doorbell, journal, states
-from scheduling.algebra.errors import InvalidKey
+from scheduling.algebra.errors import InvalidKey, PartitionError
 from scheduling.algebra.keys import validate_key
 from scheduling.journal import Deed
 
 Source = AssetEvent.Source
+
+
+class InactiveAsset(PartitionError):
+    """No definition names the asset any more: nobody would see what is reported of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +49,11 @@ def register_events(
 
     :returns: one answer for each report, in order.
     :raises InvalidKey: for a key that cannot be one; the sentence names the report when there are several.
+    :raises InactiveAsset: for an asset that is not defined any more, unless a run that was under way wrote it.
     """
     for index, report in enumerate(reports):
+        if run is None and not report.asset.is_active:
+            raise InactiveAsset(f"asset {report.asset} is not defined any more: it takes no events")
         _check(report, f"event {index}: " if len(reports) > 1 else "")
     while True:
         try:

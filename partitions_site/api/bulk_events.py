@@ -41,7 +41,7 @@ class BulkEvents(Address):
             "application/json": EventIn(many=True),
             "application/x-ndjson": EventIn,
         },
-        responses=gives(BulkOut, refusals=(413, 415, 422)),
+        responses=gives(BulkOut, refusals=(409, 413, 415, 422)),
     )
     def post(self, request: Request) -> Response:
         asked = _read_many(request)

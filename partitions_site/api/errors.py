@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import exception_handler
 
-from scheduling import holds, runs
+from scheduling import events, holds, runs
 from scheduling.algebra.errors import PartitionError
 
 Problem = dict[str, Any]
@@ -130,6 +130,7 @@ UNIQUE = {
 REFUSALS: dict[type[PartitionError], type[exceptions.APIException]] = {
     runs.NotRunnable: Conflict,
     holds.NotHeld: Conflict,
+    events.InactiveAsset: Conflict,
 }
 """What the engine refuses because of the state things are in; anything else it refuses is a bad request."""
 

@@ -152,7 +152,7 @@ class Events(Address):
         description="200, as Airflow. With an idempotency key 201, then 200 with the first event.",
         request=EventIn,
         parameters=[IDEMPOTENCY],
-        responses=gives(EventOut, refusals=(404, 413, 415, 422)) | {201: EventOut},
+        responses=gives(EventOut, refusals=(404, 409, 413, 415, 422)) | {201: EventOut},
     )
     def post(self, request: Request) -> Response:
         asked = read_body(EventIn, request)

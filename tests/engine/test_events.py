@@ -1,10 +1,11 @@
 import pytest
 
 from core.models import AssetEvent, JournalEntry, Partition
-from scheduling import events
+from scheduling import events, runs
 from scheduling.algebra.errors import InvalidKey
-from scheduling.events import EventReport
-from tests.engine.world import ALICE, MINUTE, NOW, asset, emit, part
+from scheduling.events import EventReport, InactiveAsset
+from scheduling.runs import Ask
+from tests.engine.world import ALICE, MINUTE, NOW, asset, dag, emit, finish, part, start
 
 pytestmark = pytest.mark.django_db
 
@@ -98,3 +99,20 @@ class TestJournal:
     def test_a_bulk_is_one_entry_with_the_count(self):
         emit("a", *(f"k{n}" for n in range(50)))
         assert JournalEntry.objects.get().extra == {"events": 50, "assets": ["a"]}
+
+
+class TestAnAssetThatIsNotDefinedAnyMore:
+    def test_takes_no_events(self):
+        gone = asset("gone", is_active=False)
+        with pytest.raises(InactiveAsset, match="gone is not defined any more"):
+            report(EventReport(asset("there"), "k"), EventReport(gone, "k"))
+        assert not AssetEvent.objects.exists()
+
+    def test_takes_those_of_a_run_that_was_under_way(self):
+        made = dag("ingest", {"type": "PartitionedAtRuntime"}, writes=["out"])
+        run = start(runs.trigger(made, Ask("k"), deed=ALICE, at=NOW))
+        out = asset("out")
+        out.is_active = False
+        out.save()
+        finish(run, "out")
+        assert part("out", "k").data_at == NOW
