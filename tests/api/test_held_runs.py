@@ -1,0 +1,202 @@
+"""Held runs: what waits, for what, and what a person does about it."""
+
+import pytest
+
+from core.models import DagRun, HeldRun, JournalEntry
+from partitions_site import roles
+
+URL = "/api/v2/heldRuns"
+
+
+@pytest.fixture
+def emit(api, lab, settle):
+    def emit(name, *keys):
+        for key in keys:
+            body = {"asset_id": lab[name].pk, "partition_key": key}
+            assert api.post("/api/v2/assets/events", body).status_code == 200
+        settle()
+
+    return emit
+
+
+@pytest.fixture
+def held(emit):
+    """The day 2026-03-10 waits for three hours, all regions for two, and three assets for each other."""
+    emit("hourly_sales", *(f"2026-03-10T{hour:02}:00:00" for hour in range(24) if hour not in (9, 11, 22)))
+    emit("regional_orders", "tw", "eu")
+    emit("sales_data", "2024-01-15")
+    return {row.dag.dag_id: row for row in HeldRun.objects.select_related("dag")}
+
+
+def rows(answer):
+    return [(row["dag_id"], row["partition_key"]) for row in answer.json()["held_runs"]]
+
+
+class TestList:
+    def test_says_in_words_what_is_missing(self, api, held):
+        found = {row["dag_id"]: row for row in api.get(URL).json()["held_runs"]}
+        day = found["lab_daily_sales"]
+        assert day["sentence"] == "waiting on 3 of 24: hours 09, 11, 22"
+        assert (day["required_count"], day["received_count"], day["missing_count"]) == (24, 21, 3)
+        assert (day["verdict"], day["round"], day["state"], day["assets"]) == ("waiting", 1, "held", None)
+
+    @pytest.mark.parametrize(
+        ("query", "found"),
+        [
+            ("dag_id=lab_region_rollup", [("lab_region_rollup", "all_regions")]),
+            ("dag_id_pattern=AND_OF", [("lab_and_of_three", "2024-01-15")]),
+            ("partition_key=2024-01-15", [("lab_and_of_three", "2024-01-15")]),
+            (
+                "partition_key_prefix_pattern=2026",
+                [("lab_daily_sales", "2026-03-10"), ("lab_daily_sales_tolerant", "2026-03-10")],
+            ),
+            ("asset_name=pricing_data", [("lab_and_of_three", "2024-01-15")]),
+            ("verdict=unreachable", []),
+            ("state=fired", []),
+            ("order_by=-received_count&limit=1&dag_id=lab_daily_sales", [("lab_daily_sales", "2026-03-10")]),
+            ("partition_date_gte=2026-01-01&dag_id=lab_daily_sales", [("lab_daily_sales", "2026-03-10")]),
+            ("opened_at_lt=2020-01-01", []),
+        ],
+    )
+    def test_is_narrowed_and_ordered(self, api, held, query, found):
+        assert sorted(rows(api.get(f"{URL}?{query}"))) == found
+
+    def test_may_have_the_keys_of_every_row(self, api, held):
+        found = {row["dag_id"]: row for row in api.get(f"{URL}?keys=true").json()["held_runs"]}
+        assert found["lab_region_rollup"]["assets"][0]["missing_keys"] == ["jp", "us"]
+
+    @pytest.mark.parametrize("keys", ["false", "true"])
+    def test_needs_the_same_queries_for_many_as_for_one(self, api, emit, django_assert_max_num_queries, keys):
+        emit("hourly_sales", *(f"2026-03-{day:02}T00:00:00" for day in range(1, 29)))
+        with django_assert_max_num_queries(6):
+            assert len(api.get(f"{URL}?keys={keys}&limit=100").json()["held_runs"]) == 56
+
+    def test_refuses_a_state_there_is_not(self, api, held):
+        assert api.get(f"{URL}?state=green").status_code == 422
+
+
+class TestOne:
+    def test_says_for_each_asset_what_came_and_what_did_not(self, api, held):
+        found = api.get(f"{URL}/{held['lab_region_rollup'].pk}").json()
+        [asset] = found["assets"]
+        assert asset["required_keys"] == ["jp", "tw", "us"]
+        assert (asset["received_keys"], asset["missing_keys"]) == (["tw"], ["jp", "us"])
+        assert asset["asset_name"] == "regional_orders"
+        assert found["dag_run_id"] is None
+
+    def test_says_which_of_several_assets_are_missing(self, api, held):
+        found = api.get(f"{URL}/{held['lab_and_of_three'].pk}").json()
+        assert {each["asset_name"]: each["is_satisfied"] for each in found["assets"]} == {
+            "sales_data": True,
+            "inventory_data": False,
+            "pricing_data": False,
+        }
+
+    def test_names_the_run_it_became(self, api, held, emit):
+        emit("regional_orders", "jp", "us")
+        found = api.get(f"{URL}/{held['lab_region_rollup'].pk}").json()
+        assert (found["state"], found["verdict"]) == ("fired", None)
+        assert found["dag_run_id"] == DagRun.objects.get().run_id
+
+    @pytest.mark.parametrize(("held_run_id", "status"), [("999999", 404), ("x", 422)])
+    def test_another_is_not_found(self, api, lab, held_run_id, status):
+        assert api.get(f"{URL}/{held_run_id}").status_code == status
+
+
+class TestFire:
+    def test_makes_a_run_that_remembers_what_was_missing(self, api, held):
+        answer = api.post(
+            f"{URL}/{held['lab_region_rollup'].pk}/fire", {"reason": "the others are closed today"}
+        )
+        assert answer.status_code == 200
+        assert answer.json()["partition_key"] == "all_regions"
+        run = DagRun.objects.get()
+        assert run.missing_keys == [{"asset": "regional_orders", "keys": ["jp", "us"]}]
+        entry = JournalEntry.objects.get(event="held run fired by hand")
+        assert (entry.by, entry.via, entry.reason) == ("operator", "api", "the others are closed today")
+
+    def test_happens_once(self, api, held):
+        url = f"{URL}/{held['lab_region_rollup'].pk}/fire"
+        api.post(url)
+        answer = api.post(url)
+        assert answer.status_code == 409
+        assert "not held any more" in answer.json()["detail"]
+        assert DagRun.objects.count() == 1
+
+    def test_is_not_for_viewers(self, api_of, held):
+        assert api_of(roles.VIEWER).post(f"{URL}/{held['lab_region_rollup'].pk}/fire").status_code == 403
+        assert not DagRun.objects.exists()
+
+    def test_refuses_a_body_that_does_not_fit(self, api, held):
+        url = f"{URL}/{held['lab_region_rollup'].pk}/fire"
+        assert api.post(url, {"why": "x"}).status_code == 422
+        assert api.post(url, {"reason": "x" * 1001}).status_code == 422
+
+
+class TestCancel:
+    def test_closes_it_without_a_run(self, api, held):
+        answer = api.post(f"{URL}/{held['lab_region_rollup'].pk}/cancel", {"reason": "a test"})
+        assert (answer.json()["state"], answer.json()["closed_by"]) == ("cancelled", "operator")
+        assert not DagRun.objects.exists()
+
+    def test_the_next_event_opens_the_next_round(self, api, held, emit):
+        api.post(f"{URL}/{held['lab_region_rollup'].pk}/cancel")
+        emit("regional_orders", "jp")
+        [row] = api.get(f"{URL}?dag_id=lab_region_rollup").json()["held_runs"]
+        assert row["round"] == 2
+
+
+class TestReevaluate:
+    def test_has_it_judged_once_more(self, api, held):
+        row = held["lab_region_rollup"]
+        assert row.judge_after is None
+        assert api.post(f"{URL}/{row.pk}/reevaluate").status_code == 200
+        row.refresh_from_db()
+        assert row.judge_after is not None
+
+
+class TestWhereDashboardsLook:
+    def test_lists_the_newest_first_with_what_they_became(self, api, held, emit):
+        emit("regional_orders", "jp", "us")
+        found = api.get("/ui/partitioned_dag_runs").json()
+        states = {row["dag_id"]: row["state"] for row in found["partitioned_dag_runs"]}
+        assert states["lab_region_rollup"] == "queued"
+        assert states["lab_daily_sales"] == "pending"
+        assert found["asset_expressions"]["lab_and_of_three"].keys() == {"all"}
+
+    @pytest.mark.parametrize(("fired", "count"), [("true", 0), ("false", 1)])
+    def test_lists_held_or_fired_ones(self, api, held, fired, count):
+        url = f"/ui/partitioned_dag_runs?dag_id=lab_daily_sales&has_created_dag_run_id={fired}"
+        assert api.get(url).json()["total"] == count
+
+    def test_does_not_show_what_is_not_for_a_partition(self, api, lab, settle):
+        api.post("/api/v2/assets/events", {"asset_id": lab["plain_asset"].pk})
+        settle()
+        assert HeldRun.objects.filter(dag__dag_id="lab_plain_consumer").exists()
+        assert api.get("/ui/partitioned_dag_runs").json()["total"] == 0
+
+    def test_shows_one_until_it_has_fired(self, api, held, emit):
+        url = "/ui/pending_partitioned_dag_run/lab_region_rollup?partition_key=all_regions"
+        assert api.get(url).json()["total_required"] == 3
+        emit("regional_orders", "jp", "us")
+        assert api.get(url).status_code == 404
+
+    def test_asks_for_the_key(self, api, lab):
+        answer = api.get("/ui/pending_partitioned_dag_run/lab_region_rollup")
+        assert answer.json()["detail"][0]["loc"] == ["query", "partition_key"]
+
+    def test_tells_what_the_oldest_waits_for(self, api, held):
+        found = api.get("/ui/next_run_assets/lab_daily_sales").json()
+        assert found["pending_partition_count"] == 1
+        assert found["events"][0]["received_count"] == 21
+
+    def test_has_nothing_to_tell_of_a_dag_without_partitions(self, api, lab):
+        assert api.get("/ui/next_run_assets/lab_plain").json() == {
+            "asset_expression": None,
+            "events": [],
+            "pending_partition_count": None,
+        }
+
+    @pytest.mark.parametrize("url", ["/ui/partitioned_dag_runs?dag_id=nope", "/ui/next_run_assets/nope"])
+    def test_knows_no_other_dag(self, api, lab, url):
+        assert api.get(url).status_code == 404
