@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from difflib import get_close_matches
+from itertools import islice, product
 from math import prod
 
 from scheduling.algebra.errors import InvalidDefinition, InvalidKey, within
@@ -226,6 +227,26 @@ class MultiPartitions(Partitions):
             segments[place] = self.by_name[place][1].key_at(at, now)
         segments[slowest] = self.by_name[slowest][1].key_at(number, now)
         return self.key_of(segments)
+
+    def keys(self, start: int = 0, stop: int | None = None, now: datetime | None = None) -> tuple[str, ...]:
+        """The same, with each dimension asked once; the faster ones are held whole."""
+        last = self.count(now) if stop is None else stop
+        slowest, *faster = self.by_speed()
+        blocks = [self.by_name[place][1].keys(now=now) for place in faster]
+        block = prod(len(keys) for keys in blocks)
+        if not block or start >= last:
+            return ()
+        slow = self.by_name[slowest][1].keys(start // block, -(-last // block), now)
+        combined = product(slow, *blocks)
+        places = (slowest, *faster)
+        in_order = [places.index(place) for place in range(len(places))]
+        first = start - start // block * block
+        return tuple(
+            [
+                self.key_of([each[place] for place in in_order])
+                for each in islice(combined, first, first + last - start)
+            ]
+        )
 
     def index(self, key: str, now: datetime | None = None) -> int:
         segments = self.segments(key)

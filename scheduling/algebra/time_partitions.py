@@ -111,8 +111,10 @@ class TimePartitions(Partitions):
         first = self._kept.nth(self.start, start) if size > 0 else None
         if first is None:
             return ()
-        starts = islice(self._kept.between(first, self.end or LATEST), size)
-        return tuple(self._format.format(at, self.zone) for at in starts)
+        until = self._until(now) if now or self.end else LATEST
+        starts = islice(self._kept.between(first, until), size)
+        write, zone = self._format.format, self.zone
+        return tuple([write(at, zone) for at in starts])
 
     def index(self, key: str, now: datetime | None = None) -> int:
         at = self.period(key)[0]

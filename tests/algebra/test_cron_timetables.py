@@ -127,6 +127,37 @@ class TestKeys:
         assert timetable.previous_tick(at) == before[-1]
 
 
+class TestIntervals:
+    @pytest.mark.parametrize(
+        ("cron", "at", "begin", "end"),
+        [
+            ("0 2 * * *", "2024-03-10T07:30", "2024-03-09T07:00", "2024-03-10T07:00"),
+            ("0 8 * * 1-5", "2018-11-04T10:00", "2018-11-01T12:00", "2018-11-02T12:00"),
+        ],
+    )
+    def test_tc10_the_interval_of_a_manual_run_is_the_one_that_just_ended(self, cron, at, begin, end):
+        timetable = CronPartitionTimetable(cron, timezone=NEW_YORK)
+        ended = timetable.previous_tick(utc(at))
+        begun = timetable.previous_tick(ended.at)
+        assert (begun.at, ended.at) == (utc(begin), utc(end))
+
+    def test_tc09_the_local_day_of_a_tick_late_in_the_utc_day(self):
+        seoul = CronPartitionTimetable("0 8 * * *", timezone="Asia/Seoul", key_format="%Y-%m-%d")
+        found = keys(seoul, "2026-08-06T00:00", "2026-08-07T23:00")
+        assert found == ["2026-08-07", "2026-08-08"]
+
+    def test_tc42_ticks_missed_while_nothing_ran(self):
+        daily = CronTriggerTimetable("@daily")
+        missed = list(daily.ticks(utc("2026-03-10T23:00"), utc("2026-03-13T08:00")))
+        assert [tick.at.day for tick in missed] == [11, 12, 13]
+
+    def test_tc12_the_same_range_a_second_time_is_the_same(self):
+        hourly = CronPartitionTimetable("0 * * * *", timezone=NEW_YORK)
+        once, again = (list(hourly.ticks(utc("2026-11-01T00:00"), utc("2026-11-02T12:00"))) for _ in range(2))
+        assert once == again
+        assert len({tick.at for tick in once}) == len(once)
+
+
 class TestDefaultFormat:
     @pytest.mark.parametrize(
         ("cron", "zone", "ends_in_offset"),

@@ -328,6 +328,73 @@ def walked(cron, zone, start, end, *, gap="shift", fold="first"):
     return sorted(at for at in due if start <= at < end)
 
 
+TRANSITIONS = {
+    "New York, spring": ("America/New_York", "2026-03-08T07:00"),
+    "New York, autumn": ("America/New_York", "2026-11-01T06:00"),
+    "Berlin, spring": ("Europe/Berlin", "2026-03-29T01:00"),
+    "Berlin, autumn": ("Europe/Berlin", "2026-10-25T01:00"),
+    "Lord Howe, spring": ("Australia/Lord_Howe", "2026-10-03T15:30"),
+    "Lord Howe, autumn": ("Australia/Lord_Howe", "2026-04-04T15:00"),
+    "Havana, spring": ("America/Havana", "2026-03-08T05:00"),
+    "Havana, autumn": ("America/Havana", "2026-11-01T05:00"),
+    "Cairo, spring": ("Africa/Cairo", "2026-04-23T22:00"),
+    "Cairo, autumn": ("Africa/Cairo", "2026-10-29T21:00"),
+    "Santiago, spring": ("America/Santiago", "2026-09-06T04:00"),
+    "Apia, the day left out": ("Pacific/Apia", "2011-12-30T10:00"),
+    "Sao Paulo, the last autumn": ("America/Sao_Paulo", "2019-02-17T02:00"),
+    "Kathmandu, where nothing happens": ("Asia/Kathmandu", "2026-03-08T07:00"),
+}
+EXPRESSIONS = [
+    "* * * * *",
+    "*/15 * * * *",
+    "*/20 * * * *",
+    "*/45 * * * *",
+    "0 * * * *",
+    "30 * * * *",
+    "15,45 * * * *",
+    "0 */2 * * *",
+    "0 */3 * * *",
+    "*/30 1 * * *",
+    "*/10 2 * * *",
+    "0 0 * * *",
+    "30 0 * * *",
+    "30 1 * * *",
+    "0 2 * * *",
+    "30 2 * * *",
+    "0 0-4 * * *",
+    "15,45 1,2 * * *",
+    "59 23 * * *",
+    "0 12 * * *",
+]
+
+
+class TestTable:
+    """Fourteen changes of clocks and twenty expressions, in all policies, against a look at every minute."""
+
+    @pytest.mark.parametrize("place", TRANSITIONS)
+    def test_every_expression(self, place):
+        name, at = TRANSITIONS[place]
+        zone, change = ZoneInfo(name), utc(at)
+        start, end = change - timedelta(hours=27), change + timedelta(hours=27)
+        for expression in EXPRESSIONS:
+            cron = parse(expression)
+            for policy in ({}, {"gap": "skip"}, {"fold": "last"}, {"fold": "both"}):
+                found = list(occurrences_of(cron, zone, **policy).between(start, end))
+                assert found == walked(cron, zone, start, end, **policy), f"{expression} {policy}"
+
+    @pytest.mark.parametrize(
+        "place", [name for name in TRANSITIONS if name.startswith(("Apia", "Kathmandu"))]
+    )
+    def test_really_are_where_they_are_said_to_be(self, place):
+        name, at = TRANSITIONS[place]
+        found = [change.at for change in changes(ZoneInfo(name), utc(at).year)]
+        assert (utc(at) in found) is place.startswith("Apia")
+
+    def test_seconds_go_through_a_fold_too(self):
+        halves = occurrences_of(parse("* * * * * */30"), ZoneInfo("America/New_York"))
+        assert halves.count(utc("2026-11-01T04:00"), utc("2026-11-02T05:00")) == 25 * 120
+
+
 @pytest.mark.slow
 class TestEveryZone:
     """All zones there are, against the same walk; sampled years with unusual rules and one of plain ones."""

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from scheduling.algebra.errors import InvalidKey
 from scheduling.algebra.partitions import MultiPartitions, StaticPartitions
 from scheduling.algebra.subsets import Subset, keys_of, subset_of, text_of
-from scheduling.algebra.time_partitions import DailyPartitions, MinutelyPartitions
+from scheduling.algebra.time_partitions import DailyPartitions, MinutelyPartitions, TimePartitions
 
 NUMBERS = st.sets(st.integers(0, 40))
 DAYS = DailyPartitions("2026-03-01", "2026-04-02")
+ALL_DAYS = DAYS.keys()
+TWELVE = TimePartitions("*/10 * * * *", "2026-05-17T00:00", "2026-05-17T02:00").keys()
 
 
 def is_tidy(subset):
@@ -114,3 +116,46 @@ class TestKeys:
     )
     def test_as_a_person_would_type_them(self, numbers, text):
         assert text_of(DAYS, Subset.of(numbers)) == text
+
+
+class TestTc38:
+    TEN_MINUTES = TimePartitions("*/10 * * * *", "2026-05-17T00:00", "2026-05-17T02:00")
+
+    def test_one_missing_of_twelve(self):
+        expected = Subset.span(0, self.TEN_MINUTES.count())
+        ok = subset_of(self.TEN_MINUTES, [key for key in TWELVE if not key.endswith("00:30")])
+        missing = expected - ok
+        assert expected.count == 12
+        assert list(keys_of(self.TEN_MINUTES, missing)) == ["2026-05-17T00:30"]
+
+    def test_failed_and_missing_is_a_union_without_doubles(self):
+        everything = Subset.span(0, 4)
+        failed, ok = Subset.of([1, 2]), Subset.of([0, 3])
+        missing = everything - ok
+        assert (failed | missing) == Subset.of([1, 2])
+
+    @given(st.lists(st.sampled_from(["ok", "failed", "running", "queued", "missing"]), max_size=60))
+    def test_the_states_of_all_keys_add_up(self, states):
+        by_state = {
+            state: Subset.of(number for number, each in enumerate(states) if each == state)
+            for state in set(states)
+        }
+        assert sum(subset.count for subset in by_state.values()) == len(states)
+        assert Subset.union(by_state.values()) == Subset.span(0, len(states))
+
+
+class TestNestedDimensions:
+    BOTH = MultiPartitions({"region": StaticPartitions(["us", "eu", "ap"]), "day": DAYS})
+
+    @given(st.sets(st.integers(0, 95)))
+    def test_keys_of_any_subset(self, numbers):
+        subset = Subset.of(numbers)
+        assert list(keys_of(self.BOTH, subset)) == [self.BOTH.key_at(number) for number in sorted(numbers)]
+        assert subset_of(self.BOTH, keys_of(self.BOTH, subset)) == subset
+
+    def test_one_region_is_a_range_for_each_day_and_one_day_is_one_range(self):
+        region = subset_of(self.BOTH, [f"eu|{day}" for day in ALL_DAYS])
+        assert len(region.ranges) == 32
+        day = subset_of(self.BOTH, [f"{region}|2026-03-05" for region in ("us", "eu", "ap")])
+        assert len(day.ranges) == 1
+        assert list(keys_of(self.BOTH, region & day)) == ["eu|2026-03-05"]

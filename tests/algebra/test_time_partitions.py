@@ -2,7 +2,7 @@
 
 from datetime import UTC, date, datetime, timedelta
 from time import perf_counter
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 from hypothesis import given, settings
@@ -23,6 +23,7 @@ from scheduling.algebra.time_partitions import (
     YearlyPartitions,
     partitions_of,
 )
+from scheduling.algebra.transitions import changes
 
 NEW_YORK = "America/New_York"
 
@@ -421,3 +422,44 @@ class TestWords:
         assert weekdays.words() == "days from 2026-03-01 (UTC), some left out"
         shop = TimePartitions("0 5 * * *", "2026-03-01")
         assert shop.words() == "periods that start every day at 05:00 from 2026-03-01 (UTC)"
+
+
+MINUTE = timedelta(minutes=1)
+
+
+def walked(zone, start, end):
+    """The hours and days that begin in [start, end), found by looking at the clock every minute."""
+    hours, days, seen = [], [], set()
+    at = start - timedelta(days=2)
+    before = None
+    while at < end:
+        shown = at.astimezone(zone).replace(tzinfo=None, fold=0)
+        hour = shown.replace(minute=0, second=0)
+        if before is not None and (hour != before or shown.minute == 0):
+            hours.append(at)
+        if shown.date() not in seen:
+            seen.add(shown.date())
+            days.append(at)
+        before = hour
+        at += MINUTE
+    return [at for at in hours if at >= start], [at for at in days[1:] if at >= start]
+
+
+@pytest.mark.slow
+class TestEveryZone:
+    """Hours and days of all zones, around each change of clocks of some years."""
+
+    @pytest.mark.parametrize("year", [1996, 2011, 2026])
+    def test_hours_and_days(self, year):
+        for name in sorted(available_timezones()):
+            zone = ZoneInfo(name)
+            for change in changes(zone, year):
+                start, end = change.at - timedelta(hours=30), change.at + timedelta(hours=30)
+                hours, days = walked(zone, start, end)
+                hourly = HourlyPartitions(start, end, timezone=name)
+                daily = DailyPartitions(start, end, timezone=name)
+                assert [hourly.start_of(n) for n in range(hourly.count())] == hours, f"{name} {change.at}"
+                assert [daily.start_of(n) for n in range(daily.count())] == days, f"{name} {change.at}"
+                assert [hourly.index(key) for key in hourly.keys(0, len(hours))] == list(range(len(hours))), (
+                    name
+                )
