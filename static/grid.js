@@ -14,7 +14,7 @@
 
   const tell = (cell) => {
     const line = document.getElementById("readout");
-    if (line && cell) line.textContent = cell.ariaLabel;
+    if (line && cell) line.textContent = cell.getAttribute("aria-label");
   };
 
   const rowsOf = (grid) => [...grid.rows].filter((row) => row.querySelector("a.c"));
@@ -45,8 +45,14 @@
     next.tabIndex = 0;
     next.focus();
   });
+  document.addEventListener("click", ({ target }) => {
+    const cell = target.closest?.("table[data-grid] a.c");
+    for (const other of cell ? cells(table(cell)) : []) other.ariaCurrent = other === cell ? "true" : null;
+  });
   document.addEventListener("focusin", ({ target }) => { if (table(target)) tell(target.closest("a.c")); });
-  document.addEventListener("pointerover", ({ target }) => { if (table(target)) tell(target.closest("a.c")); });
+  document.addEventListener("pointerover", ({ target }) => {
+    tell(target.closest?.("table[data-grid] a.c, .bar.tall a"));
+  });
   document.addEventListener("htmx:afterSettle", settleAll);
   settleAll();
 })();

@@ -65,9 +65,36 @@
   document.addEventListener("htmx:afterSettle", follow);
   follow();
 
-  // A question asked in a dialog has its own address too: without scripts it is a page.
+  // A key that means nothing keeps its form from being sent, with the reason.
+  document.addEventListener("htmx:afterSettle", () => {
+    const means = document.getElementById("means");
+    means?.closest("form").querySelector("[name=key]").setCustomValidity(means.dataset.wrong ?? "");
+  });
+
+  // Links that change a part of the page, or ask a question, have an address of their own: without scripts
+  // they lead to a page. They are followed here, not by attributes of htmx on each, because a morph can turn one
+  // link into another and would leave the listener of the first.
+  const fetchInto = (id, address, options) => {
+    const target = document.getElementById(id);
+    htmx.trigger(target, "htmx:abort");
+    htmx.ajax("GET", address, { target, ...options });
+  };
+  document.addEventListener("click", (event) => {
+    if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    const link = event.target.closest?.("a[href]");
+    const part = link?.dataset.part ?? link?.closest("[data-parts]")?.dataset.parts;
+    if (!link || !("dialog" in link.dataset || part) || part === "page") return;
+    event.preventDefault();
+    const address = link.getAttribute("href");
+    if (part) fetchInto(part, address, { swap: "outerHTML", push: address });
+    else fetchInto("dialog", address, { swap: "innerHTML" });
+  });
   document.addEventListener("htmx:afterSwap", ({ detail }) => {
     if (detail.target === dialog() && !dialog().open) dialog().showModal();
+  });
+  document.addEventListener("htmx:afterSettle", ({ detail }) => {
+    const panel = detail.elt.id === "panel" && !detail.elt.dataset.live ? detail.elt : null;
+    if (panel && panel.getBoundingClientRect().top > innerHeight) panel.scrollIntoView();
   });
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-close]") && dialog()?.open) {

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from core.models import Asset, Dag, HeldRun
+from core.models import Asset, Dag, DagRun, HeldRun
 from partitions_site.web import confirm
 from partitions_site.web.confirm import Question
 from partitions_site.web.http import HtmxRequest, answer, deed, later, whole
@@ -42,7 +42,7 @@ def held_runs(request: HtmxRequest) -> HttpResponse:
 
 @require_safe
 def held_run(request: HtmxRequest, pk: int) -> HttpResponse:
-    """Why is this run held? The page polls this same address until the run fires."""
+    """Why is this run held? The page polls this same address until the run it became has ended."""
     row = _get(pk)
     context = {
         "row": row,
@@ -50,6 +50,7 @@ def held_run(request: HtmxRequest, pk: int) -> HttpResponse:
         "assets": later(_by_leaf, row),
         "rounds": later(lambda: list(_rounds(row))),
         "is_open": row.state == HeldRun.State.HELD,
+        "is_moving": row.state == HeldRun.State.HELD or bool(row.run and row.run.state not in DagRun.FINISHED),
     }
     return answer(request, "held/detail.html", "held/_now.html", context)
 

@@ -175,7 +175,7 @@ class _Sheet:
 
     def _box(self, column: str, found: Sequence[int]) -> list[Cell]:
         """A square for each of two keys, as an autumn fold has them; one for many."""
-        if len(found) <= 2 and (len(column) >= self.cells.unit or not self.cells.unit):
+        if len(found) <= 2 and all(self.cells.places[at].label in ("", column) for at in found):
             return [self._single(at) for at in found]
         if not found:
             return []

@@ -1,0 +1,68 @@
+"""A real installation and a real browser in front of it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.browser.chromium import ARGUMENTS, sign_in, watch
+from tests.installed import LOGIN, Installation
+
+DEFINITIONS = Path(__file__).parent / "definitions"
+
+expect.set_options(timeout=20_000)
+
+
+@pytest.fixture(scope="package")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """Web and engine in processes of their own, on SQLite."""
+    made = Installation(
+        tmp_path_factory.mktemp("installed") / "var",
+        "--no-demo",
+        "--definitions",
+        str(DEFINITIONS),
+        "--user",
+        ":".join(LOGIN),
+    )
+    made.start()
+    made.sign_in()
+    yield made
+    made.kill_everything()
+
+
+@pytest.fixture(scope="package")
+def browser(chromium_path: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium_path, args=ARGUMENTS)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="package")
+def session(browser: Browser, installation: Installation) -> Iterator[dict[str, object]]:
+    """The cookies of somebody who has signed in."""
+    context = browser.new_context(base_url=installation.address())
+    sign_in(context.new_page(), *LOGIN)
+    yield context.storage_state()
+    context.close()
+
+
+@pytest.fixture
+def context(
+    browser: Browser, installation: Installation, session: dict[str, object]
+) -> Iterator[BrowserContext]:
+    opened = browser.new_context(
+        base_url=installation.address(), storage_state=session, viewport={"width": 1440, "height": 900}
+    )
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Iterator[Page]:
+    """A tab of somebody who has signed in. What its console complains of fails the test."""
+    opened = context.new_page()
+    complaints = watch(opened)
+    yield opened
+    assert complaints == []

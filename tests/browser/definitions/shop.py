@@ -1,0 +1,68 @@
+"""What the browser tests run: a day of hours, a Dag that fails until it is mended, and a key by the day."""
+
+import os
+import time
+from pathlib import Path
+
+from scheduling.sdk import (
+    DAG,
+    Asset,
+    CronPartitionTimetable,
+    DailyPartitions,
+    DayWindow,
+    HourlyPartitions,
+    PartitionedAssetTimetable,
+    PartitionedAtRuntime,
+    RollupMapper,
+    StartOfDayMapper,
+    task,
+)
+
+PERIOD = {"start": "2026-03-09", "end": "2026-03-12"}
+
+SECONDS = "%Y-%m-%dT%H:%M:%S"
+
+hourly_sales = Asset("hourly_sales", group="shop", partitions=HourlyPartitions(**PERIOD, key_format=SECONDS))
+daily_sales = Asset("daily_sales", group="shop", partitions=DailyPartitions(**PERIOD))
+invoices = Asset("invoices", group="shop")
+
+with DAG(
+    "sum_up_sales",
+    schedule=PartitionedAssetTimetable(
+        assets=hourly_sales, default_partition_mapper=RollupMapper(StartOfDayMapper(), DayWindow())
+    ),
+):
+
+    @task(outlets=[daily_sales])
+    def total(dag_run):
+        print(f"total of {dag_run.partition_key}")
+
+    total()
+
+with DAG(
+    "send_invoices",
+    schedule=CronPartitionTimetable("0 6 1 1 *", key_format="%Y-%m-%d", timezone="Europe/Ljubljana"),
+    catchup=False,
+):
+
+    @task(outlets=[invoices])
+    def send(dag_run):
+        print(f"sending invoices of {dag_run.partition_key}")
+        if not Path(os.environ["PARTITA_DATA_DIR"], "paper").exists():
+            raise RuntimeError("the printer is out of paper")
+
+    send()
+
+with DAG("count_slowly", schedule=PartitionedAtRuntime()):
+
+    @task
+    def count():
+        """Writes a line every fifth of a second until a file says that it may end."""
+        end = Path(os.environ["PARTITA_DATA_DIR"], "counted")
+        for number in range(600):
+            print(f"line {number}")
+            if end.exists():
+                return
+            time.sleep(0.2)
+
+    count()

@@ -1,0 +1,127 @@
+"""Every screen for everybody: axe finds nothing serious, nothing overflows a phone, no script complains."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.chromium import watch
+from tests.browser.test_main_job import post
+from tests.installed import Installation
+
+pytestmark = pytest.mark.browser
+
+AXE = Path(__file__).parent / "vendor" / "axe-4.14.1.min.js"
+
+SCREENS = {
+    "overview": "/",
+    "asset": "/assets/hourly_sales",
+    "asset, one day": "/assets/hourly_sales?zoom=2026-03-11",
+    "asset, one partition": "/assets/hourly_sales?zoom=2026-03-10&key=2026-03-10T09:00:00",
+    "asset, a list": "/assets/daily_sales?state=missing",
+    "asset without partitions": "/assets/invoices",
+    "record": "/record?asset=hourly_sales&key=x",
+    "held runs": "/held",
+    "no held run": "/held?key=nothing+of+the+kind",
+    "held run": "/held/1",
+    "Dags": "/dags",
+    "Dag": "/dags/sum_up_sales",
+    "Dag with ticks": "/dags/send_invoices",
+    "trigger": "/trigger?dag=send_invoices&key=2026-03-10",
+    "trigger, wrong key": "/trigger?dag=send_invoices&key=10.3.2026",
+    "runs": "/runs",
+    "run": "/runs/1",
+    "run again": "/runs/1/retry",
+    "definitions": "/definitions",
+    "journal": "/journal",
+    "health": "/health",
+    "not found": "/assets/nothing-of-the-kind",
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def world(installation: Installation) -> None:
+    """A day that has fired and one that is held, so that no screen is empty."""
+    post(installation, *range(24), day="2026-03-10")
+    post(installation, *range(20), day="2026-03-11")
+    installation.wait_for(
+        lambda: installation.request("GET", "/api/v2/dags/sum_up_sales/dagRuns?state=success")[1]["dag_runs"]
+    )
+
+
+@pytest.fixture(scope="module", params=["light", "dark"])
+def visitor(
+    request: pytest.FixtureRequest, browser: Browser, installation: Installation, session: dict[str, object]
+) -> Iterator[Page]:
+    context = browser.new_context(
+        base_url=installation.address(), storage_state=session, color_scheme=request.param
+    )
+    # axe comes in through the debugger, as the policy of the page lets no foreign script in.
+    context.add_init_script(path=AXE)
+    yield context.new_page()
+    context.close()
+
+
+def offences(page: Page) -> list[str]:
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{each['impact']} {each['id']}: {node['html'][:200]} {node['failureSummary'][:300]}"
+        for each in found["violations"]
+        for node in each["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("address", SCREENS.values(), ids=SCREENS)
+def test_axe_finds_nothing(visitor: Page, address: str):
+    visitor.goto(address)
+    assert offences(visitor) == []
+
+
+def test_axe_finds_nothing_in_a_dialog(visitor: Page):
+    visitor.goto("/held/1")
+    visitor.goto("/runs/1")
+    visitor.get_by_role("link", name="Run again…").click()
+    visitor.get_by_role("dialog").wait_for()
+    assert offences(visitor) == []
+
+
+def test_axe_finds_nothing_before_the_sign_in(browser: Browser, installation: Installation):
+    context = browser.new_context(base_url=installation.address())
+    context.add_init_script(path=AXE)
+    page = context.new_page()
+    page.goto("/sign-in")
+    assert offences(page) == []
+    context.close()
+
+
+@pytest.mark.parametrize("width", [390, 720])
+def test_nothing_is_wider_than_a_narrow_window(
+    browser: Browser, installation: Installation, session: dict[str, object], width: int
+):
+    context = browser.new_context(
+        base_url=installation.address(), storage_state=session, viewport={"width": width, "height": 800}
+    )
+    page = context.new_page()
+    wide = {}
+    for name, address in SCREENS.items():
+        page.goto(address)
+        overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        if overflow > 0:
+            wide[name] = overflow
+    assert wide == {}
+    context.close()
+
+
+def test_no_screen_makes_the_console_complain(
+    browser: Browser, installation: Installation, session: dict[str, object]
+):
+    """The content security policy reports there what it refuses: an inline style, a foreign script."""
+    context = browser.new_context(base_url=installation.address(), storage_state=session)
+    page = context.new_page()
+    complaints = watch(page)
+    for name, address in SCREENS.items():
+        page.goto(address)
+        expected = ["Failed to load resource: the server responded with a status of 404 (Not Found)"]
+        assert complaints == (expected if name == "not found" else []), name
+    context.close()

@@ -1,0 +1,175 @@
+"""What an operator does all day, with the engine behind it."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.test_main_job import post
+from tests.installed import LOGIN, Installation
+
+pytestmark = pytest.mark.browser
+
+
+def trigger(page: Page, dag: str, key: str = "") -> None:
+    page.goto(f"/trigger?dag={dag}&key={key}")
+    page.get_by_role("button", name="Trigger").click()
+    page.wait_for_url("**/runs/*")
+
+
+class TestFromRedToGreen:
+    def test_a_failed_partition_is_found_and_mended(self, page: Page, installation: Installation):
+        paper = Path(installation.directory) / "paper"
+        paper.unlink(missing_ok=True)
+        trigger(page, "send_invoices", "2026-03-10")
+        expect(page.get_by_role("status").filter(has_text="failed")).to_be_visible()
+
+        page.goto("/")
+        page.get_by_role("link", name="2026-03-10", exact=True).click()
+        panel = page.get_by_role("complementary", name="Partition")
+        expect(panel).to_contain_text("the printer is out of paper")
+
+        paper.touch()
+        panel.get_by_role("link", name="Whole log").click()
+        page.get_by_role("link", name="Run again…").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_label("Reason").fill("there is paper again")
+        dialog.get_by_role("button", name="Run again").click()
+        expect(page.get_by_role("status").filter(has_text="success")).to_be_visible()
+
+        page.goto("/assets/invoices?key=2026-03-10")
+        expect(panel).to_contain_text("materialized")
+        page.goto("/journal?event=run+retried")
+        expect(page.get_by_role("region", name="Journal")).to_contain_text("there is paper again")
+
+
+class TestTriggerForm:
+    def test_a_wrong_key_is_refused_before_it_is_sent(self, page: Page):
+        page.goto("/dags/send_invoices")
+        key = page.get_by_label("Partition key")
+        key.press_sequentially("10.3.2026")
+        means = page.locator("#means")
+        expect(means).to_contain_text("%Y-%m-%d")
+        page.get_by_role("button", name="Trigger").click()
+        assert page.url.endswith("/dags/send_invoices")
+        assert key.evaluate("field => field.validationMessage") == means.inner_text().strip()
+
+    def test_a_right_key_is_said_in_words_while_it_is_typed(self, page: Page):
+        page.goto("/dags/send_invoices")
+        page.get_by_label("Partition key").press_sequentially("2026-03-09")
+        expect(page.locator("#means")).to_contain_text("Monday 9 March 2026 (Europe/Ljubljana)")
+
+    def test_a_held_key_asks_whether_the_run_settles_it(self, page: Page, installation: Installation):
+        post(installation, 5, day="2026-03-09")
+        page.goto("/dags/sum_up_sales")
+        page.locator("#now").get_by_role("link", name="2026-03-09").wait_for()
+        page.reload()
+        page.get_by_role("link", name="2026-03-09").last.click()
+        expect(page.get_by_role("checkbox")).to_be_checked()
+        page.get_by_role("button", name="Trigger").click()
+        page.wait_for_url("**/runs/*")
+        page.goto("/held")
+        expect(page.get_by_role("row").filter(has_text="2026-03-09")).to_have_count(0)
+
+    def test_two_clicks_make_one_run(self, page: Page):
+        page.goto("/trigger?dag=send_invoices&key=2026-02-01")
+        page.get_by_role("button", name="Trigger").dblclick()
+        page.wait_for_url("**/runs/*")
+        page.goto("/runs?dag=send_invoices&key=2026-02-01")
+        expect(page.locator("tbody tr")).to_have_count(1)
+
+
+class TestLog:
+    def test_a_log_grows_while_one_reads_it(self, page: Page, installation: Installation):
+        end = Path(installation.directory) / "counted"
+        end.unlink(missing_ok=True)
+        trigger(page, "count_slowly")
+        log = page.get_by_role("list", name="Log")
+        expect(log).to_contain_text("line 3")
+        lines = log.get_by_role("listitem").count()
+        expect(log.get_by_role("listitem").nth(lines + 5)).to_be_visible()
+        end.touch()
+        expect(page.get_by_role("status").filter(has_text="success")).to_be_visible()
+        expect(page.locator("#now")).not_to_have_attribute("data-live", "2")
+
+
+class TestLive:
+    def test_typing_and_an_open_detail_survive_a_refresh(self, page: Page):
+        page.goto("/")
+        page.get_by_label("Filter by name").focus()
+        page.keyboard.type("sales")
+        expect(page.get_by_role("link", name="invoices")).to_have_count(0)
+        with page.expect_response(lambda answer: answer.request.headers.get("hx-target") == "now"):
+            pass
+        expect(page.get_by_label("Filter by name")).to_have_value("sales")
+        expect(page.get_by_label("Filter by name")).to_be_focused()
+        assert "q=sales" in page.url
+
+    def test_what_has_not_changed_is_not_sent_again(self, page: Page):
+        page.goto("/definitions")
+        about = page.expect_response
+        with about(lambda answer: answer.request.headers.get("hx-target") == "now"):
+            pass
+        with about(lambda answer: answer.request.headers.get("hx-target") == "now") as second:
+            pass
+        assert second.value.status == 304
+        expect(page.get_by_role("heading", name="Files")).to_be_visible()
+
+    def test_an_ended_session_leads_to_the_sign_in_and_back(self, page: Page, context: BrowserContext):
+        page.goto("/held")
+        context.clear_cookies()
+        page.wait_for_url("**/sign-in?next=*")
+        page.get_by_label("Name").fill(LOGIN[0])
+        page.get_by_label("Password").fill(LOGIN[1])
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url("**/held")
+
+
+class TestKeyboard:
+    def test_arrows_walk_the_grid_and_enter_opens_a_partition(self, page: Page):
+        page.goto("/assets/hourly_sales?zoom=2026-03-10")
+        page.locator("a.c").first.focus()
+        for key in ("ArrowRight", "ArrowRight", "End", "Home", "ArrowRight"):
+            page.keyboard.press(key)
+        expect(page.locator("#readout")).to_contain_text("2026-03-10T01:00:00")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", name="2026-03-10T01:00:00")).to_be_visible()
+        assert "key=2026-03-10T01" in page.url
+
+    def test_only_one_square_of_a_grid_is_a_tab_stop(self, page: Page):
+        page.goto("/assets/hourly_sales")
+        expect(page.locator('a.c[tabindex="0"]')).to_have_count(1)
+
+    def test_a_dialog_is_left_by_escape(self, page: Page):
+        page.goto("/assets/hourly_sales")
+        page.get_by_role("link", name="Record an event…").first.press("Enter")
+        expect(page.get_by_role("dialog")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+class TestTheme:
+    def test_the_switch_changes_the_page_at_once_and_for_good(self, page: Page):
+        page.goto("/")
+        page.get_by_text(LOGIN[0], exact=True).click()
+        page.get_by_role("button", name="Dark").click()
+        expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+        page.goto("/runs")
+        expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+
+
+class TestWithoutScripts:
+    def test_pages_can_be_read_and_a_question_is_a_page(
+        self, browser, installation: Installation, session: dict[str, object]
+    ):
+        context = browser.new_context(
+            base_url=installation.address(), storage_state=session, java_script_enabled=False
+        )
+        page = context.new_page()
+        page.goto("/assets/hourly_sales?zoom=2026-03-10")
+        page.locator('a.c[aria-label^="2026-03-10T07:00:00"]').click()
+        page.get_by_role("heading", name="2026-03-10T07:00:00").wait_for()
+        page.get_by_role("link", name="Record an event…").last.click()
+        page.get_by_label("Partition key").wait_for()
+        assert page.get_by_label("Partition key").input_value() == "2026-03-10T07:00:00"
+        context.close()
