@@ -56,9 +56,7 @@ class MinimumCount(WaitPolicy):
         if isinstance(self.n, bool) or not isinstance(self.n, int):
             raise InvalidDefinition(f"MinimumCount takes a whole number of keys, not {self.n!r}", path="n")
         if self.n == 0:
-            raise InvalidDefinition(
-                "MinimumCount(0) would wait for nothing; use 1 or more, or -1 for one missing"
-            )
+            raise InvalidDefinition("MinimumCount(0) would wait for nothing; use 1 or more, or -1", path="n")
 
     def threshold(self, required: int) -> int:
         return self.n if self.n > 0 else max(0, required + self.n)
