@@ -1,0 +1,91 @@
+"""How the API describes itself."""
+
+import re
+
+import pytest
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.validation import validate_schema
+
+from partitions_site.api import urls
+from partitions_site.api.auth import OpenAddress
+
+
+@pytest.fixture(scope="module")
+def schema():
+    return SchemaGenerator().get_schema(request=None, public=True)
+
+
+class TestSchema:
+    def test_is_openapi_3_1(self, schema):
+        validate_schema(schema)
+        assert schema["openapi"] == "3.1.0"
+
+    def test_has_every_address_and_method(self, schema):
+        described = {(path, method) for path, methods in schema["paths"].items() for method in methods}
+        assert described >= {
+            ("/" + re.sub("<str:(.*?)>", r"{\1}", str(pattern.pattern)), method)
+            for pattern in urls.urlpatterns
+            for method in ("get", "post", "patch", "delete")
+            if hasattr(pattern.callback.view_class, method)
+            and method in pattern.callback.view_class.http_method_names
+            and not str(pattern.pattern).endswith(("openapi.json", "docs", "<path:rest>"))
+        }
+
+    def test_has_a_name_of_its_own_for_each(self, schema):
+        names = [each["operationId"] for methods in schema["paths"].values() for each in methods.values()]
+        assert len(names) == len(set(names))
+
+    def test_has_a_summary_for_each(self, schema):
+        assert all(each["summary"] for methods in schema["paths"].values() for each in methods.values())
+
+    def test_says_what_needs_signing_in(self, schema):
+        open_views = {
+            str(each.pattern)
+            for each in urls.urlpatterns
+            if issubclass(each.callback.view_class, OpenAddress)
+        }
+        for path, methods in schema["paths"].items():
+            for each in methods.values():
+                assert ("401" in each["responses"]) == (path[1:] not in open_views) or "token" in path
+
+    def test_calls_things_as_airflows_client_does(self, schema):
+        operations = {
+            each["operationId"] for methods in schema["paths"].values() for each in methods.values()
+        }
+        assert operations >= {
+            "get_assets",
+            "get_asset",
+            "create_asset_event",
+            "get_asset_events",
+            "materialize_asset",
+            "get_dags",
+            "patch_dag",
+            "get_dag_details",
+            "get_dag_runs",
+            "trigger_dag_run",
+            "patch_dag_run",
+            "delete_dag_run",
+            "clear_dag_run",
+            "get_event_logs",
+            "get_version",
+            "get_health",
+        }
+
+
+class TestPages:
+    @pytest.mark.parametrize("url", ["/api/v2/openapi.json", "/openapi.json"])
+    def test_the_description_is_for_everybody(self, client, url):
+        answer = client.get(url)
+        assert answer.status_code == 200
+        assert answer.json()["info"]["title"] == "Partita"
+
+    def test_the_page_has_nothing_inline_and_nothing_from_elsewhere(self, client):
+        page = client.get("/docs").content.decode()
+        assert "<style" not in page
+        assert re.findall(r"<script(?! src=)", page) == []
+        assert re.findall(r"(?:src|href)=\"(?!/)", page) == []
+
+    def test_its_script_comes_from_an_address_of_its_own(self, client):
+        answer = client.get("/docs?script=")
+        assert answer.headers["Content-Type"] == "application/javascript"
+        assert "openapi.json" in answer.content.decode()
