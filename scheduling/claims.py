@@ -4,17 +4,17 @@ Nothing here trusts a message: a run is executed by whoever changed its row from
 as long as the lease is theirs.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet, Window
+from django.db.models import F, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from core.models import Asset, Dag, DagRun
-from scheduling import doorbell, events, journal, states
+from scheduling import doorbell, events, journal, slots, states
 from scheduling.algebra.errors import PartitionError
 from scheduling.doorbell import Bell
 from scheduling.events import EventReport
@@ -46,33 +46,34 @@ class Output:
 
 
 def dispatch(*, now: datetime, limit: int = 500) -> list[int]:
-    """Queued runs that a message should be sent for now, oldest first, within each Dag's limit."""
-    queued = DagRun.objects.filter(
-        state=State.QUEUED, run_after__lte=now, dag__is_active=True, dag__is_paused=False
+    """Queued runs that a message should be sent for now, oldest first, as many of each queue as may start."""
+    startable = slots.startable(now)
+    waiting = startable.filter(Q(dispatched_at=None) | Q(dispatched_at__lte=now - DISPATCH_AGAIN))
+    shares = slots.shares(waiting, _active(now))
+    placed = waiting.filter(dag_id__in={dag_id for (dag_id, _), share in shares.items() if share}).annotate(
+        place=Window(RowNumber(), partition_by=[F("dag_id"), F("backfill_id")], order_by=F("id").asc())
     )
-    free = _free_slots(queued.values_list("dag_id", flat=True).distinct(), now)
-    waiting = queued.filter(
-        Q(dispatched_at=None) | Q(dispatched_at__lte=now - DISPATCH_AGAIN),
-        dag_id__in=[pk for pk, slots in free.items() if slots > 0],
-    ).annotate(place=Window(RowNumber(), partition_by=F("dag_id"), order_by=F("id").asc()))
+    rows = placed.filter(place__lte=max(shares.values(), default=0)).order_by("id")
     chosen = [
-        pk
-        for pk, dag_id, place in waiting.filter(place__lte=max(free.values(), default=0))
-        .order_by("id")
-        .values_list("pk", "dag_id", "place")
-        if place <= free[dag_id]
+        (pk, (dag_id, backfill_id))
+        for pk, dag_id, backfill_id, place in rows.values_list("pk", "dag_id", "backfill_id", "place")
+        if place <= shares.get((dag_id, backfill_id), 0)
     ][:limit]
-    DagRun.objects.filter(pk__in=chosen, state=State.QUEUED).update(dispatched_at=now)
-    return chosen
+    slots.note_turns(shares, {queue for _, queue in chosen})
+    pks = [pk for pk, _ in chosen]
+    DagRun.objects.filter(pk__in=pks, state=State.QUEUED).update(dispatched_at=now)
+    return pks
 
 
 def claim(run_pk: int, *, worker: str, now: datetime) -> DagRun | None:
-    """Make a queued run this worker's; None if it is not queued or due, or its Dag is full or paused."""
+    """Make a queued run this worker's; None if it is not queued or due, or there is no room for it."""
     with transaction.atomic():
         dag = Dag.objects.select_for_update(no_key=True, of=("self",)).filter(runs=run_pk).first()
         if dag is None or dag.is_paused or not dag.is_active:
             return None
         if dag.runs.filter(state=State.RUNNING).count() >= dag.max_active_runs:
+            return None
+        if not slots.has_room(run_pk):
             return None
         claimed = DagRun.objects.filter(pk=run_pk, state=State.QUEUED, run_after__lte=now).update(
             state=State.RUNNING,
@@ -164,13 +165,11 @@ def _take_over(run: DagRun, now: datetime) -> None:
         doorbell.ring(Bell.START)
 
 
-def _free_slots(dag_ids: Iterable[int], now: datetime) -> dict[int, int]:
-    """How many more runs each Dag may have: its limit less those that run or are on their way to a worker."""
-    busy = Q(state=State.RUNNING) | Q(state=State.QUEUED, dispatched_at__gt=now - DISPATCH_AGAIN)
-    limits = dict(Dag.objects.filter(pk__in=list(dag_ids)).values_list("pk", "max_active_runs"))
-    taken = DagRun.objects.filter(busy, dag_id__in=limits).values_list("dag_id").annotate(Count("pk"))
-    used = dict(taken)
-    return {pk: limit - used.get(pk, 0) for pk, limit in limits.items()}
+def _active(now: datetime) -> QuerySet[DagRun]:
+    """Runs that take a slot: those that run, and those on their way to a worker."""
+    return DagRun.objects.filter(
+        Q(state=State.RUNNING) | Q(state=State.QUEUED, dispatched_at__gt=now - DISPATCH_AGAIN)
+    )
 
 
 def _mine(run: DagRun) -> QuerySet[DagRun]:

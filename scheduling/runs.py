@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from core.models import Dag, DagRun, HeldRun
+from core.models import Backfill, Dag, DagRun, HeldRun
 from scheduling import doorbell, journal, listening
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.keys import validate_key
@@ -33,12 +33,17 @@ class NotRunnable(PartitionError):
 
 @dataclass(frozen=True, slots=True)
 class NewRun:
-    """A run to be created. `missing_keys` are those a person fired without, per asset."""
+    """A run to be created. `missing_keys` are those a person fired without, per asset.
+
+    A run of several keys has `partition_keys` and no `partition_key`.
+    """
 
     dag: Dag
     run_type: Type
     partition_key: str | None = None
     partition_date: datetime | None = None
+    partition_keys: Sequence[str] | None = None
+    backfill: Backfill | None = None
     tick_at: datetime | None = None
     run_after: datetime | None = None
     run_id: str | None = None
@@ -192,6 +197,8 @@ def _row(new: NewRun, at: datetime) -> DagRun:
         run_type=new.run_type,
         partition_key=new.partition_key,
         partition_date=new.partition_date,
+        partition_keys=None if new.partition_keys is None else list(new.partition_keys),
+        backfill=new.backfill,
         tick_at=new.tick_at,
         conf=new.conf,
         note=new.note,

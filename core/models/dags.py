@@ -42,7 +42,9 @@ class DagQuerySet(models.QuerySet["Dag"]):
 class Dag(models.Model):
     """What runs. `schedule` is the spec of its timetable.
 
-    `tasks` lists `{"task_id", "upstream", "outlets", "inlets"}` in the order they run.
+    `tasks` lists `{"task_id", "upstream", "outlets", "inlets"}` in the order they run. `max_keys_per_run` is
+    how many keys of a backfill one run can take (null: any number). `passed_over` counts how often a backfill
+    was given a slot that the Dag's own runs were waiting for.
     """
 
     class Catchup(models.TextChoices):
@@ -64,12 +66,14 @@ class Dag(models.Model):
     end_date = models.DateTimeField(null=True)
     max_active_runs = models.PositiveIntegerField(default=16)
     max_attempts = models.PositiveIntegerField(default=3)
+    max_keys_per_run = models.PositiveIntegerField(null=True, default=1)
     is_paused = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)
     problems = models.JSONField(default=list)
     revision = models.PositiveIntegerField(default=1)
     ticked_until = models.DateTimeField(null=True)
     next_tick_at = models.DateTimeField(null=True)
+    passed_over = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 
