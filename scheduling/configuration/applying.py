@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import F
 
 from core.models import Dag, DefinitionSource
 from scheduling import holds, journal
@@ -17,6 +16,7 @@ from scheduling.configuration.assets import write_assets
 from scheduling.configuration.dags import DagWriter
 from scheduling.configuration.deeds import DEFINITIONS
 from scheduling.configuration.problems import note_problems
+from scheduling.refiling import refile
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +100,12 @@ def _retire(loaded: Sequence[Loaded], writer: DagWriter, at: datetime) -> None:
 
 
 def _relisten(writer: DagWriter, at: datetime) -> None:
-    """Let every process read anew how these Dags listen, and have what they hold judged by that."""
-    dags = Dag.objects.filter(pk__in=writer.relistened)
-    dags.update(revision=F("revision") + 1)
-    for dag in writer.written.values():
-        dag.revision += dag.pk in writer.relistened
+    """Let every process read anew how these Dags listen; file and judge what they hold by that."""
+    dags = [dag for dag in writer.written.values() if dag.pk in writer.relistened]
+    for dag in dags:
+        dag.revision, dag.updated_at = dag.revision + 1, at
+        dag.save(update_fields=["revision", "updated_at"])
+        refile(dag, deed=DEFINITIONS, at=at)
     holds.judge_again(dags, at=at)
 
 
