@@ -72,7 +72,7 @@ def _downstream(heard: DagListening, received: ReceivedKey) -> tuple[str, ...]:
 
 
 def _leave(moves: Sequence[Move], pks: Collection[int], deed: Deed, at: datetime) -> Collection[int]:
-    """Take keys, and the events that brought them, from where they do not belong; close what has none left."""
+    """Take keys, and the events that brought them, from where they do not belong; close what is empty."""
     gone = [move.received for move in moves if not move.stays]
     ReceivedKey.objects.filter(pk__in=[each.pk for each in gone]).delete()
     by_asset: dict[tuple[int, int], list[str]] = defaultdict(list)
@@ -97,7 +97,7 @@ def _arrive(arrivals: Sequence[Arrival], at: datetime) -> None:
 
 
 def _arrivals(dag: Dag, moves: Sequence[Move]) -> Iterator[Arrival]:
-    """What is to be counted: each key that has moved and, so that it is looked at, one fresh key that stays."""
+    """What is to be counted: each key that has moved and, so that it is looked at, one that stays."""
     events = _events(move.received for move in moves)
     looked_at: set[int] = set()
     for move in moves:
