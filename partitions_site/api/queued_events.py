@@ -79,9 +79,16 @@ class OfDagAndAsset(Address):
 
     needs = {"DELETE": "core.change_heldrun"}
 
-    @QUEUED.described("get_dag_asset_queued_event", "Queued events of a Dag and an asset", refusals=(404,))
+    @extend_schema(
+        operation_id="get_dag_asset_queued_event",
+        summary="The queued event of a Dag and an asset",
+        responses=gives(QueuedEventOut, refusals=(404, 422)),
+    )
     def get(self, request: Request, dag_id: str, asset_id: str) -> Response:
-        return QUEUED.answer(request, self._found(dag_id, asset_id))
+        found = self._found(dag_id, asset_id).first()
+        if found is None:
+            raise NotFound(_absent(dag_id, asset_id))
+        return Response(QueuedEventOut(found).data)
 
     @extend_schema(
         operation_id="delete_dag_asset_queued_event",
@@ -89,8 +96,7 @@ class OfDagAndAsset(Address):
         responses=gives(None, 204, refusals=(404, 409, 422)),
     )
     def delete(self, request: Request, dag_id: str, asset_id: str) -> Response:
-        words = f"Queued event with dag_id: `{dag_id}` and asset_id: `{asset_id}` was not found"
-        return _refused(self._found(dag_id, asset_id), words)
+        return _refused(self._found(dag_id, asset_id), _absent(dag_id, asset_id))
 
     def _found(self, dag_id: str, asset_id: str) -> "QuerySet[ReceivedKey]":
         return _queued().filter(held_run__dag=find_dag(dag_id), asset_id=row_id("asset_id", asset_id))
@@ -99,6 +105,10 @@ class OfDagAndAsset(Address):
 def _queued() -> "QuerySet[ReceivedKey]":
     rows = ReceivedKey.objects.filter(held_run__state=HeldRun.State.HELD, held_run__partition_key=UNKEYED)
     return rows.select_related("held_run__dag")
+
+
+def _absent(dag_id: str, asset_id: str) -> str:
+    return f"Queued event with dag_id: `{dag_id}` and asset_id: `{asset_id}` was not found"
 
 
 def _refused(found: "QuerySet[ReceivedKey]", absent: str) -> Response:

@@ -183,16 +183,20 @@ class TestQueuedEvents:
         [
             "/api/v2/assets/{pk}/queuedEvents",
             "/api/v2/dags/lab_plain_consumer/assets/queuedEvents",
-            "/api/v2/dags/lab_plain_consumer/assets/{pk}/queuedEvents",
         ],
     )
-    def test_are_listed_from_three_sides(self, api, queued, url):
+    def test_are_listed_from_two_sides(self, api, queued, url):
         found = api.get(url.format(pk=queued)).json()
         assert found["total_entries"] == 1
         assert (found["queued_events"][0]["dag_id"], found["queued_events"][0]["asset_id"]) == (
             "lab_plain_consumer",
             queued,
         )
+
+    def test_is_one_for_a_dag_and_an_asset(self, api, lab, queued):
+        url = "/api/v2/dags/lab_plain_consumer/assets/{}/queuedEvents"
+        assert api.get(url.format(queued)).json()["asset_id"] == queued
+        assert api.get(url.format(lab["sales_data"].pk)).status_code == 404
 
     def test_are_forgotten_together(self, api, queued):
         url = "/api/v2/dags/lab_plain_consumer/assets/queuedEvents"
