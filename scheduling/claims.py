@@ -4,7 +4,7 @@ Nothing here trusts a message: a run is executed by whoever changed its row from
 as long as the lease is theirs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -96,13 +96,20 @@ def renew(run: DagRun, *, now: datetime) -> bool:
 
 
 @transaction.atomic
-def succeed(run: DagRun, outputs: Sequence[Output], *, at: datetime) -> None:
+def succeed(
+    run: DagRun, outputs: Sequence[Output], *, at: datetime, failed_keys: Mapping[str, str] | None = None
+) -> None:
     """End `run` well and record what it wrote, in one transaction.
 
+    :param failed_keys: those of its keys that its task gave up, with the reason of each. If it gave up all of
+        them, the run has failed.
     :raises LeaseLost: if the run is not this worker's any more; nothing is recorded then.
     :raises InvalidKey: if an output names a key that cannot be one; the caller then fails the run.
     """
-    _end(run, State.SUCCESS, at)
+    failed = {key: reason for key, reason in (failed_keys or {}).items() if key in run.keys}
+    if failed and len(failed) == len(run.keys):
+        return fail(run, next(iter(failed.values())), at=at)
+    _end(run, State.SUCCESS, at, failed_keys=failed)
     reports = [report for output in outputs for report in _reports(run, output)]
     events.register_events(
         reports, source=events.Source.RUN, deed=Deed(by=f"run {run.run_id}"), at=at, run=run
@@ -111,7 +118,9 @@ def succeed(run: DagRun, outputs: Sequence[Output], *, at: datetime) -> None:
         (report.asset.pk, report.partition_key) for report in reports if report.partition_key is not None
     }
     states.record_attempt(run, Attempt.SUCCESS, at, keys=written)
+    states.record_attempt(run, Attempt.FAILED, at, keys=states.pairs_of(run, failed))
     states.forget_attempt(run, at)
+    return None
 
 
 @transaction.atomic
@@ -179,19 +188,27 @@ def _mine(run: DagRun) -> QuerySet[DagRun]:
     )
 
 
-def _end(run: DagRun, state: State, at: datetime, error: str = "") -> None:
-    ended = _mine(run).update(state=state, ended_at=at, updated_at=at, lease_until=None, error=error)
+def _end(run: DagRun, state: State, at: datetime, error: str = "", **fields: Any) -> None:
+    ended = _mine(run).update(
+        state=state, ended_at=at, updated_at=at, lease_until=None, error=error, **fields
+    )
     if not ended:
         raise LeaseLost(f"run {run.run_id} is not {run.claimed_by}'s any more; nothing was recorded")
     run.state, run.ended_at, run.error = state, at, error
+    for name, value in fields.items():
+        setattr(run, name, value)
     doorbell.ring(Bell.START)
+    if run.backfill_id:
+        doorbell.ring(Bell.ADVANCE_BACKFILLS)
 
 
 def _reports(run: DagRun, output: Output) -> list[EventReport]:
-    keys = [run.partition_key] if output.keys is None else list(dict.fromkeys(output.keys))
+    own: list[str | None] = [*run.keys] or [None]
+    named = own if output.keys is None else list(dict.fromkeys(output.keys))
     return [
         EventReport(
             output.asset, key, output.extra | output.extras.get(key or "", {}), task_id=output.task_id
         )
-        for key in keys
+        for key in named
+        if key not in run.failed_keys
     ]

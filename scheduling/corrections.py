@@ -43,6 +43,7 @@ def mark(run: DagRun, state: State, *, deed: Deed, at: datetime) -> None:
     states.record_attempt(run, Attempt(state), at)
     journal.note("run marked", deed=deed, at=at, about=run, key=run.partition_key, was=was, state=state)
     doorbell.ring(Bell.START)
+    doorbell.ring(Bell.ADVANCE_BACKFILLS)
     run.refresh_from_db()
 
 

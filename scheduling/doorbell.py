@@ -19,6 +19,7 @@ class Bell(StrEnum):
     ROUTE = "route_events"
     JUDGE = "judge_held_runs"
     START = "start_runs"
+    ADVANCE_BACKFILLS = "advance_backfills"
 
 
 def ring(bell: Bell) -> None:

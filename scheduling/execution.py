@@ -27,13 +27,17 @@ LONGEST_ERROR = 50_000
 
 @dataclass(slots=True)
 class Work:
-    """A run being executed. `results` and `written`: what each step returned, and says of its outlets."""
+    """A run being executed. `results` and `written`: what each step returned, and says of its outlets.
+
+    `failed_keys`: those of the run that its tasks gave up.
+    """
 
     run: DagRun
     lease: Lease
     lines: RunLog
     results: dict[str, Any] = field(default_factory=dict)
     written: dict[str, OutletEvents] = field(default_factory=dict)
+    failed_keys: dict[str, str] = field(default_factory=dict)
 
 
 def execute(run: DagRun, *, clock: Clock) -> None:
@@ -68,12 +72,13 @@ def _end_of(work: Work) -> Callable[[datetime], None]:
         trace = _trace(error)
         work.lines.add(trace)
         return lambda at: claims.fail(run, trace, at=at)
-    return lambda at: _succeed(run, outputs, at)
+    return lambda at: _succeed(work, outputs, at)
 
 
-def _succeed(run: DagRun, outputs: list[Output], at: datetime) -> None:
+def _succeed(work: Work, outputs: list[Output], at: datetime) -> None:
+    run = work.run
     try:
-        claims.succeed(run, outputs, at=at)
+        claims.succeed(run, outputs, at=at, failed_keys=work.failed_keys)
     except LeaseLost:
         raise
     except PartitionError as refusal:
@@ -114,11 +119,14 @@ def _context(step: Step, work: Work, said: OutletEvents) -> dict[str, Any]:
         partition_date=run.partition_date,
         run_after=run.run_after,
         attempt=run.attempt,
+        partition_keys=tuple(run.keys),
+        failed_keys=work.failed_keys,
         conf=run.conf,
         is_cancelled=lambda: work.lease.is_over,
     )
     context: dict[str, Any] = {
-        name: getattr(facts, name) for name in ("partition_key", "partition_date", "run_id", "conf")
+        name: getattr(facts, name)
+        for name in ("partition_key", "partition_keys", "partition_date", "run_id", "conf")
     }
     context |= {"dag_run": facts, "task_id": step.task_id, "outlet_events": said}
     context |= {
@@ -135,7 +143,7 @@ def _outputs(dag: DAG, work: Work) -> list[Output]:
 
     A run whose timetable leaves the keys to the code, and that has none itself, writes only what was named.
     """
-    names_keys = bool(getattr(dag.schedule, "at_runtime", False)) and work.run.partition_key is None
+    names_keys = bool(getattr(dag.schedule, "at_runtime", False)) and not work.run.keys
     rows = _rows(outlet.name for step in dag.steps.values() for outlet in step.task.outlets)
     told: set[tuple[str, str]] = set()
     outputs = []

@@ -149,6 +149,7 @@ def cancel(run: DagRun, *, deed: Deed, at: datetime) -> None:
         queued = DagRun.objects.filter(pk=run.pk, state=State.QUEUED)
         if queued.update(state=State.CANCELLED, ended_at=at, updated_at=at):
             doorbell.ring(Bell.START)
+            doorbell.ring(Bell.ADVANCE_BACKFILLS)
         elif not DagRun.objects.filter(pk=run.pk, state=State.RUNNING).update(
             cancel_requested=True, updated_at=at
         ):
@@ -177,6 +178,7 @@ def retry(run: DagRun, *, deed: Deed, at: datetime) -> DagRun:
                 cancel_requested=False,
                 attempt=0,
                 error="",
+                failed_keys={},
                 updated_at=at,
             )
         )

@@ -1,16 +1,19 @@
 """The latest known state of a partition: does it have data, and how did the latest attempt end?"""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 
 from django.db.models import Q
 
-from core.models import Asset, AssetEvent, Dag, DagRun, Outlet, Partition
+from core.models import Asset, AssetEvent, BackfillPartition, Dag, DagRun, Outlet, Partition
 from scheduling import listening
 from scheduling.algebra import specs
 from scheduling.algebra.errors import PartitionError
 
 Attempt = Partition.Attempt
+
+MOST_PAIRS = 5000
+"""Partitions written in one statement."""
 
 
 def record_events(events: Sequence[AssetEvent], at: datetime) -> None:
@@ -45,28 +48,17 @@ def record_attempt(
 ) -> None:
     """`run` begins or ends an attempt at its partitions; one that began later keeps what it says.
 
-    :param keys: (asset id, key) pairs; by default the run's own key of every asset its Dag writes.
+    :param keys: (asset id, key) pairs; by default the run's own keys of every asset its Dag writes.
     """
-    pairs = sorted(set(_own_keys(run) if keys is None else keys))
-    if not pairs:
-        return
-    Partition.objects.bulk_create(
-        [
-            Partition(asset_id=asset_id, key=key, partition_date=run.partition_date, updated_at=at)
-            for asset_id, key in pairs
-        ],
-        ignore_conflicts=True,
-    )
-    wanted = Q(pk__in=[])
-    for asset_id in {asset_id for asset_id, _ in pairs}:
-        wanted |= Q(asset_id=asset_id, key__in=[key for other, key in pairs if other == asset_id])
-    mine = Q(attempt_run=None) | Q(attempt_run_id__lte=run.pk)
-    locked = (
-        Partition.objects.filter(wanted & mine).order_by("asset_id", "key").select_for_update(no_key=True)
-    )
-    Partition.objects.filter(pk__in=[row.pk for row in locked]).update(
-        attempt=attempt, attempt_run=run if attempt else None, updated_at=at
-    )
+    pairs = sorted(set(pairs_of(run, run.keys) if keys is None else keys))
+    for start in range(0, len(pairs), MOST_PAIRS):
+        _record_pairs(run, attempt, at, pairs[start : start + MOST_PAIRS])
+
+
+def pairs_of(run: DagRun, keys: Collection[str]) -> list[tuple[int, str]]:
+    """(asset id, key) for each of `keys` and every asset that the Dag of `run` writes."""
+    outlets = Outlet.objects.filter(dag_id=run.dag_id).values_list("asset_id", flat=True) if keys else ()
+    return [(asset_id, key) for asset_id in outlets for key in keys]
 
 
 def forget_attempt(run: DagRun, at: datetime, *, said: Sequence[Attempt] = (Attempt.RUNNING,)) -> None:
@@ -78,19 +70,12 @@ def forget_attempt(run: DagRun, at: datetime, *, said: Sequence[Attempt] = (Atte
     """
     left = Partition.objects.filter(attempt_run=run, attempt__in=said)
     pairs = list(left.values_list("asset_id", "key"))
-    if not pairs:
-        return
-    before = (
-        DagRun.objects.filter(
-            dag=run.dag,
-            partition_key=run.partition_key,
-            state__in=[DagRun.State.SUCCESS, DagRun.State.FAILED],
-        )
-        .exclude(pk=run.pk)
-        .order_by("-pk")
-        .first()
-    )
-    record_attempt(run, Attempt(before.state) if before else Attempt.NONE, at, keys=pairs)
+    before = _attempts_before(run) if pairs else {}
+    by_attempt: dict[Attempt, list[tuple[int, str]]] = {}
+    for asset_id, key in pairs:
+        by_attempt.setdefault(before.get(key, Attempt.NONE), []).append((asset_id, key))
+    for attempt, same in by_attempt.items():
+        record_attempt(run, attempt, at, keys=same)
 
 
 def dating(asset: Asset) -> Callable[[str | None], datetime | None]:
@@ -118,11 +103,60 @@ def _producers(asset: Asset) -> list[Callable[[str], datetime | None]]:
     return [timetable.resolve for dag in dags if (timetable := listening.timetable_of(dag))]
 
 
-def _own_keys(run: DagRun) -> list[tuple[int, str]]:
-    if run.partition_key is None:
-        return []
-    outlets = Outlet.objects.filter(dag_id=run.dag_id).values_list("asset_id", flat=True)
-    return [(asset_id, run.partition_key) for asset_id in outlets]
+def _record_pairs(run: DagRun, attempt: Attempt, at: datetime, pairs: Sequence[tuple[int, str]]) -> None:
+    wanted = Q(pk__in=[])
+    for asset_id in {asset_id for asset_id, _ in pairs}:
+        wanted |= Q(asset_id=asset_id, key__in=[key for other, key in pairs if other == asset_id])
+    _open_partitions(run, at, pairs)
+    mine = Q(attempt_run=None) | Q(attempt_run_id__lte=run.pk)
+    locked = (
+        Partition.objects.filter(wanted & mine).order_by("asset_id", "key").select_for_update(no_key=True)
+    )
+    Partition.objects.filter(pk__in=[row.pk for row in locked.only("pk")]).update(
+        attempt=attempt, attempt_run=run if attempt else None, updated_at=at
+    )
+
+
+def _open_partitions(run: DagRun, at: datetime, pairs: Sequence[tuple[int, str]]) -> None:
+    """A row for each key that has none. The keys of a ranged run are dated one by one."""
+    dates = {}
+    if run.partition_keys is not None:
+        assets = Asset.objects.filter(pk__in={asset_id for asset_id, _ in pairs})
+        dates = {asset.pk: dating(asset) for asset in assets}
+    Partition.objects.bulk_create(
+        [
+            Partition(
+                asset_id=asset_id,
+                key=key,
+                partition_date=dates[asset_id](key) if dates else run.partition_date,
+                updated_at=at,
+            )
+            for asset_id, key in pairs
+        ],
+        ignore_conflicts=True,
+        batch_size=1000,
+    )
+
+
+def _attempts_before(run: DagRun) -> dict[str, Attempt]:
+    """How the last attempt before `run` at each of its keys ended, in runs of one key or of a range."""
+    ended = (DagRun.State.SUCCESS, DagRun.State.FAILED)
+    alone = DagRun.objects.filter(dag=run.dag, partition_key__in=run.keys, state__in=ended)
+    last = {
+        key: (pk, state)
+        for key, pk, state in alone.exclude(pk=run.pk)
+        .order_by("pk")
+        .values_list("partition_key", "pk", "state")
+    }
+    ranged = BackfillPartition.objects.filter(
+        target__dag=run.dag, key__in=run.keys, run__partition_keys__isnull=False, run__state__in=ended
+    ).exclude(run=run)
+    for key, pk, state, outcome in ranged.order_by("run_id").values_list(
+        "key", "run_id", "run__state", "state"
+    ):
+        if pk > last.get(key, (0, ""))[0]:
+            last[key] = pk, Attempt.FAILED if outcome == BackfillPartition.State.FAILED else state
+    return {key: Attempt(state) for key, (_, state) in last.items()}
 
 
 def _upsert(rows: list[Partition], fields: list[str]) -> None:

@@ -111,6 +111,12 @@ class DagRun(models.Model):
     def __str__(self) -> str:
         return f"{self.dag_id}/{self.run_id}"
 
+    @property
+    def keys(self) -> list[str]:
+        """The keys it is for: its own, a range of them, or none."""
+        own = [self.partition_key] if self.partition_key is not None else []
+        return own if self.partition_keys is None else list(self.partition_keys)
+
 
 class LogLine(models.Model):
     """One line a run has written, in the order of `id`."""

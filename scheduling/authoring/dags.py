@@ -28,6 +28,8 @@ class DAG:
     :param catchup: which missed ticks are made up: True or "all", False or "last", "none".
     :param start_date: no tick before; without a zone it is UTC. By default, when the Dag is first seen.
     :param max_attempts: how often a run is taken again after its worker was lost.
+    :param max_keys_per_run: how many keys of a backfill one run can take, in `partition_keys`; None for any
+        number.
     """
 
     dag_id: str
@@ -39,6 +41,7 @@ class DAG:
     start_date: datetime | None = None
     end_date: datetime | None = None
     max_attempts: int = 3
+    max_keys_per_run: int | None = 1
     is_paused_upon_creation: bool = False
     steps: dict[str, Step] = field(default_factory=dict, init=False, repr=False)
     _declared: list[Task] = field(default_factory=list, init=False, repr=False)

@@ -19,7 +19,7 @@ T = TypeVar("T")
 GIVEN = frozenset(
     {
         *("conf", "context", "dag_run", "inlet_events", "outlet_events", "partition_date", "partition_key"),
-        *("run_id", "task_id", "triggering_asset_events"),
+        *("partition_keys", "run_id", "task_id", "triggering_asset_events"),
     }
 )
 """Parameters of a task that the run fills in, unless the call gives them."""

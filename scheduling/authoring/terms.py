@@ -30,6 +30,7 @@ class Terms:
     catchup: Catchup
     max_active_runs: int
     max_attempts: int
+    max_keys_per_run: int | None
     start_date: datetime | None
     end_date: datetime | None
     is_paused_upon_creation: bool
@@ -77,6 +78,8 @@ def terms_of(dag: DAG) -> Terms:
     """
     for name in _COUNTS:
         _check_count(name, getattr(dag, name))
+    if dag.max_keys_per_run is not None:
+        _check_count("max_keys_per_run", dag.max_keys_per_run)
     return Terms(
         dag_id=check_dag_id(dag.dag_id),
         timetable=_timetable(dag.schedule),
@@ -85,6 +88,7 @@ def terms_of(dag: DAG) -> Terms:
         catchup=_catchup(dag.catchup),
         max_active_runs=dag.max_active_runs,
         max_attempts=dag.max_attempts,
+        max_keys_per_run=dag.max_keys_per_run,
         start_date=_instant("start_date", dag.start_date),
         end_date=_instant("end_date", dag.end_date),
         is_paused_upon_creation=bool(dag.is_paused_upon_creation),

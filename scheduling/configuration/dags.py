@@ -87,7 +87,10 @@ class DagWriter:
 
 def _fields(terms: Terms) -> dict[str, Any]:
     timetable = terms.timetable
-    names = ("description", "tags", "catchup", "max_active_runs", "max_attempts", "start_date", "end_date")
+    names = (
+        *("description", "tags", "catchup", "max_active_runs", "max_attempts", "max_keys_per_run"),
+        *("start_date", "end_date"),
+    )
     return {
         **{name: getattr(terms, name) for name in names},
         "schedule": None if timetable is None else specs.dump(timetable),

@@ -99,7 +99,7 @@ class TestTasks:
             "d tw|2026 3 1",
             "tw|2026 None {'rows': 3} True tell",
             "['conf', 'dag_run', 'inlet_events', 'outlet_events', 'partition_date', 'partition_key', "
-            "'run_id', 'task_id', 'triggering_asset_events']",
+            "'partition_keys', 'run_id', 'task_id', 'triggering_asset_events']",
         ]
 
     def test_get_the_whole_context_if_they_take_everything(self, directory):
