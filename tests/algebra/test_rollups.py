@@ -1,0 +1,544 @@
+"""Rollups: what a downstream key needs, what counts, and when it is enough."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
+
+from scheduling.algebra.composites import ChainMapper
+from scheduling.algebra.errors import CannotMap, InvalidDefinition, InvalidKey, MismatchedDefinition
+from scheduling.algebra.mappers import AllowedKeyMapper, FixedKeyMapper, IdentityMapper
+from scheduling.algebra.periods import zone
+from scheduling.algebra.policies import Deadline, Fire, MinimumCount, WaitForAll
+from scheduling.algebra.rollups import RollupMapper
+from scheduling.algebra.temporal import (
+    StartOfDayMapper,
+    StartOfHourMapper,
+    StartOfMinuteMapper,
+    StartOfMonthMapper,
+    StartOfQuarterMapper,
+    StartOfWeekMapper,
+    StartOfYearMapper,
+)
+from scheduling.algebra.windows import (
+    DayWindow,
+    HourWindow,
+    MonthWindow,
+    QuarterWindow,
+    SegmentWindow,
+    WeekWindow,
+    YearWindow,
+)
+
+OFFSET = "%Y-%m-%dT%H:%M:%S%z"
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class TestADayOfHours:
+    """Slides 76 and 77 of the talk."""
+
+    @pytest.mark.parametrize("upstream", [StartOfDayMapper(), StartOfHourMapper()])
+    def test_needs_twenty_four(self, upstream):
+        mapper = RollupMapper(upstream, DayWindow())
+        required = mapper.required("2026-03-10")
+        assert len(required) == 24
+        assert required[0] == "2026-03-10T00:00:00"
+        assert required[-1] == "2026-03-10T23:00:00"
+        assert mapper.to_downstream("2026-03-10T09:00:00") == ("2026-03-10",)
+        assert mapper.partition_date("2026-03-10") == datetime(2026, 3, 10, tzinfo=UTC)
+
+    def test_waits_for_all_unless_told(self):
+        mapper = RollupMapper(StartOfDayMapper(), DayWindow())
+        assert mapper.is_rollup
+        assert mapper.wait_policy == WaitForAll()
+        assert mapper.member_noun == "hours"
+        assert not mapper.is_one_to_one
+        assert not mapper.needs_known
+        assert mapper.upstream_keys("2026-03-10") == mapper.required("2026-03-10")
+        assert mapper.samples()[0] == "2026-01-10"
+
+    def test_in_the_manner_of_its_members_counts_any_time_within_the_hour(self):
+        mapper = RollupMapper(StartOfHourMapper(), DayWindow())
+        assert mapper.to_downstream("2026-03-10T09:37:51") == ("2026-03-10",)
+        assert mapper.counts_as("2026-03-10T09:37:51") == "2026-03-10T09:00:00"
+        assert mapper.counts_as("2026-03-10T09:37:51") in mapper.required("2026-03-10")
+
+    def test_in_the_manner_of_its_period_takes_the_others_as_unexpected(self):
+        mapper = RollupMapper(StartOfDayMapper(), DayWindow())
+        assert mapper.to_downstream("2026-03-10T09:37:51") == ("2026-03-10",)
+        assert mapper.counts_as("2026-03-10T09:37:51") not in mapper.required("2026-03-10")
+
+    @pytest.mark.parametrize("key", ["2026-03-1", "tw", "2026-03-10T00", "", "2026-02-30"])
+    def test_never_makes_what_is_no_day(self, key):
+        mapper = RollupMapper(StartOfDayMapper(), DayWindow())
+        with pytest.raises(InvalidKey):
+            mapper.required(key)
+        with pytest.raises(InvalidKey):
+            mapper.partition_date(key)
+
+    @pytest.mark.parametrize("key", ["tw", "2026-03-10", ""])
+    def test_cannot_map_what_is_no_time(self, key):
+        for upstream in (StartOfDayMapper(), StartOfHourMapper()):
+            with pytest.raises(CannotMap):
+                RollupMapper(upstream, DayWindow()).to_downstream(key)
+            assert RollupMapper(upstream, DayWindow()).counts_as(key) == key
+
+
+class TestDaylightSaving:
+    """TC-01: with all but one of the real hours the day is held, and it shows exactly that hour."""
+
+    @pytest.mark.parametrize(
+        ("day", "count"), [("2026-03-08", 23), ("2026-11-01", 25), ("2026-06-01", 24), ("2024-03-10", 23)]
+    )
+    @pytest.mark.parametrize("upstream", [StartOfDayMapper, StartOfHourMapper])
+    def test_gives_a_day_its_real_hours(self, upstream, day, count):
+        mapper = RollupMapper(upstream("America/New_York", OFFSET), DayWindow())
+        required = mapper.required(day)
+        assert len(required) == count
+        for left_out in required:
+            assert [key for key in required if key not in set(required) - {left_out}] == [left_out]
+            assert mapper.to_downstream(left_out) == (day,)
+
+    def test_tells_both_repeated_hours_apart_where_the_format_can(self):
+        required = RollupMapper(StartOfDayMapper("America/New_York", OFFSET), DayWindow()).required(
+            "2026-11-01"
+        )
+        assert [key for key in required if "T01" in key] == [
+            *("2026-11-01T01:00:00-0400", "2026-11-01T01:00:00-0500")
+        ]
+
+    def test_gives_both_one_label_where_the_format_cannot(self):
+        required = RollupMapper(StartOfDayMapper("America/New_York"), DayWindow()).required("2026-11-01")
+        assert len(required) == 24
+
+    def test_never_expects_the_skipped_hour(self):
+        mapper = RollupMapper(StartOfDayMapper("America/Los_Angeles"), DayWindow())
+        assert "2010-03-14T02:00:00" not in mapper.required("2010-03-14")
+        assert mapper.to_downstream("2010-03-14T02:00:00") == ("2010-03-14",)
+
+    def test_makes_the_skipped_hour_a_mapping_problem_in_the_manner_of_members(self):
+        mapper = RollupMapper(StartOfHourMapper("America/Los_Angeles"), DayWindow())
+        with pytest.raises(CannotMap, match="clocks skip that hour"):
+            mapper.to_downstream("2010-03-14T02:00:00")
+
+    def test_counts_an_instant_in_any_spelling(self):
+        mapper = RollupMapper(StartOfDayMapper("America/New_York", OFFSET), DayWindow())
+        assert mapper.counts_as("2026-11-01T06:00:00+0000") == "2026-11-01T01:00:00-0500"
+        assert mapper.counts_as("2026-11-01T06:00:00Z") in mapper.required("2026-11-01")
+
+    def test_can_take_a_whole_day_from_a_week(self):
+        mapper = RollupMapper(StartOfWeekMapper("Pacific/Apia", "%Y-%m-%d"), WeekWindow())
+        assert mapper.required("2011-12-26 (W52)") == (
+            *("2011-12-26", "2011-12-27", "2011-12-28", "2011-12-29", "2011-12-31", "2012-01-01"),
+        )
+
+    @pytest.mark.parametrize("fold", ["-0400", "-0500"])
+    def test_gives_each_repeated_hour_its_own_minutes(self, fold):
+        mapper = RollupMapper(StartOfHourMapper("America/New_York", OFFSET, "%Y-%m-%dT%H%z"), HourWindow())
+        required = mapper.required(f"2026-11-01T01{fold}")
+        assert len(required) == 60
+        assert all(key.endswith(fold) for key in required)
+        assert mapper.to_downstream(required[30]) == (f"2026-11-01T01{fold}",)
+
+
+class TestOtherWindows:
+    @pytest.mark.parametrize(
+        ("mapper", "key", "count", "first", "last"),
+        [
+            (
+                RollupMapper(StartOfMonthMapper(input_format="%Y-%m-%d"), MonthWindow()),
+                "2024-02",
+                29,
+                "2024-02-01",
+                "2024-02-29",
+            ),
+            (
+                RollupMapper(StartOfDayMapper(input_format="%Y-%m-%d"), MonthWindow()),
+                "2024-02",
+                29,
+                "2024-02-01",
+                "2024-02-29",
+            ),
+            (
+                RollupMapper(StartOfQuarterMapper(input_format="%Y-%m-%d"), QuarterWindow()),
+                "2026-Q1",
+                90,
+                "2026-01-01",
+                "2026-03-31",
+            ),
+            (
+                RollupMapper(StartOfQuarterMapper(input_format="%Y-%m"), QuarterWindow(members="month")),
+                "2026-Q1",
+                3,
+                "2026-01",
+                "2026-03",
+            ),
+            (
+                RollupMapper(StartOfMonthMapper(input_format="%Y-%m"), YearWindow(members="month")),
+                "2026",
+                12,
+                "2026-01",
+                "2026-12",
+            ),
+            (
+                RollupMapper(StartOfYearMapper(input_format="%Y-%m-%d"), YearWindow()),
+                "2024",
+                366,
+                "2024-01-01",
+                "2024-12-31",
+            ),
+            (
+                RollupMapper(StartOfWeekMapper(input_format="%Y-%m-%d"), WeekWindow()),
+                "2024-12-30 (W01)",
+                7,
+                "2024-12-30",
+                "2025-01-05",
+            ),
+            (
+                RollupMapper(StartOfMinuteMapper(), HourWindow()),
+                "2026-03-10T09",
+                60,
+                "2026-03-10T09:00:00",
+                "2026-03-10T09:59:00",
+            ),
+            (
+                RollupMapper(StartOfMonthMapper(), MonthWindow(members="hour")),
+                "2026-02",
+                672,
+                "2026-02-01T00:00:00",
+                "2026-02-28T23:00:00",
+            ),
+        ],
+    )
+    def test_need_all_their_members(self, mapper, key, count, first, last):
+        required = mapper.required(key)
+        assert (len(required), required[0], required[-1]) == (count, first, last)
+        assert mapper.to_downstream(first) == (key,)
+        assert mapper.to_downstream(last) == (key,)
+
+    def test_may_start_weeks_on_sunday(self):
+        mapper = RollupMapper(StartOfWeekMapper(input_format="%Y-%m-%d", week_start="sunday"), WeekWindow())
+        assert mapper.required("2026-03-08 (W10)")[0] == "2026-03-08"
+        assert mapper.to_downstream("2026-03-14") == ("2026-03-08 (W10)",)
+
+    @pytest.mark.parametrize(
+        ("direction", "first", "last"),
+        [
+            ("forward", "2026-03-09", "2026-03-15"),
+            ("backward", "2026-03-03", "2026-03-09"),
+            ("following", "2026-03-16", "2026-03-22"),
+        ],
+    )
+    def test_work_both_ways_in_every_direction(self, direction, first, last):
+        mapper = RollupMapper(StartOfWeekMapper(input_format="%Y-%m-%d"), WeekWindow(direction=direction))
+        required = mapper.required("2026-03-09 (W11)")
+        assert (required[0], required[-1]) == (first, last)
+        assert {mapper.to_downstream(key) for key in required} == {("2026-03-09 (W11)",)}
+
+    def test_beyond_the_calendar_are_no_keys(self):
+        with pytest.raises(InvalidKey, match="beyond the calendar"):
+            RollupMapper(StartOfDayMapper(), DayWindow(direction="backward")).required("0001-01-01")
+
+
+class TestSegments:
+    """Slide 83 of the talk."""
+
+    def test_meet_in_one_key(self):
+        mapper = RollupMapper(FixedKeyMapper("all_countries"), SegmentWindow(["tw", "jp", "us"]))
+        assert mapper.required("all_countries") == ("tw", "jp", "us")
+        assert mapper.to_downstream("jp") == ("all_countries",)
+        assert mapper.partition_date("all_countries") is None
+        assert mapper.counts_as("jp") == "jp"
+        assert mapper.samples() == ("all_countries",)
+        assert mapper.warnings(NOW) == ()
+        assert mapper.member_noun == "keys"
+
+    def test_that_were_not_declared_are_unexpected(self):
+        mapper = RollupMapper(FixedKeyMapper("all"), SegmentWindow(["tw"]))
+        assert mapper.to_downstream("mars") == ("all",)
+        assert "mars" not in mapper.required("all")
+
+    def test_are_needed_by_no_other_key(self):
+        with pytest.raises(InvalidKey, match="never comes about"):
+            RollupMapper(FixedKeyMapper("all"), SegmentWindow(["tw"])).required("tw")
+
+    def test_may_be_checked_on_their_way(self):
+        upstream = ChainMapper(AllowedKeyMapper(["tw", "jp"]), FixedKeyMapper("all"))
+        assert RollupMapper(upstream, SegmentWindow(["tw", "jp"])).required("all") == ("tw", "jp")
+
+    @pytest.mark.parametrize(
+        ("upstream", "path"),
+        [
+            (IdentityMapper(), "upstream_mapper"),
+            (AllowedKeyMapper(["a", "b"]), "upstream_mapper"),
+            (AllowedKeyMapper(["a"]), "window"),
+        ],
+    )
+    def test_that_never_meet_are_refused(self, upstream, path):
+        with pytest.raises(InvalidDefinition) as refusal:
+            RollupMapper(upstream, SegmentWindow(["a", "b"]))
+        assert refusal.value.path == path
+
+
+class TestPartsThatDoNotFit:
+    """Slide 80 of the talk."""
+
+    @pytest.mark.parametrize("upstream", [IdentityMapper(), FixedKeyMapper("all"), AllowedKeyMapper(["a"])])
+    def test_are_strings_under_a_window_of_time(self, upstream):
+        with pytest.raises(TypeError, match=r"DayWindow needs instants and \w+ gives strings"):
+            RollupMapper(upstream, DayWindow())
+
+    def test_are_instants_under_segments(self):
+        with pytest.raises(MismatchedDefinition, match="needs strings and StartOfDayMapper gives instants"):
+            RollupMapper(StartOfDayMapper(), SegmentWindow(["a"]))
+
+    def test_are_rollups_under_a_window(self):
+        with pytest.raises(TypeError):
+            RollupMapper(RollupMapper(StartOfDayMapper(), DayWindow()), MonthWindow())
+
+    @pytest.mark.parametrize(
+        ("upstream", "window"),
+        [
+            (StartOfWeekMapper(), MonthWindow()),
+            (StartOfHourMapper(), WeekWindow()),
+            (StartOfYearMapper(), DayWindow()),
+            (StartOfDayMapper(), QuarterWindow(members="month")),
+        ],
+    )
+    def test_are_grains_of_neither_period_nor_members(self, upstream, window):
+        with pytest.raises(InvalidDefinition, match="gives neither") as refusal:
+            RollupMapper(upstream, window)
+        assert refusal.value.path == "upstream_mapper"
+
+    @pytest.mark.parametrize(
+        ("upstream", "window"),
+        [
+            (StartOfDayMapper(input_format="%Y-%m-%d"), DayWindow()),
+            (StartOfMonthMapper(input_format="%Y-%m"), MonthWindow()),
+            (StartOfWeekMapper(input_format="%G-W%V"), WeekWindow()),
+        ],
+    )
+    def test_are_formats_too_coarse_for_the_members(self, upstream, window):
+        with pytest.raises(InvalidDefinition, match="cannot tell") as refusal:
+            RollupMapper(upstream, window)
+        assert refusal.value.path == "upstream_mapper.input_format"
+
+    @pytest.mark.parametrize(
+        ("fields", "path"),
+        [
+            ({"upstream_mapper": None, "window": DayWindow()}, "upstream_mapper"),
+            ({"upstream_mapper": "day", "window": DayWindow()}, "upstream_mapper"),
+            ({"upstream_mapper": DayWindow(), "window": DayWindow()}, "upstream_mapper"),
+            ({"upstream_mapper": StartOfDayMapper(), "window": StartOfDayMapper()}, "window"),
+            ({"upstream_mapper": StartOfDayMapper(), "window": None}, "window"),
+            (
+                {"upstream_mapper": StartOfDayMapper(), "window": DayWindow(), "wait_policy": None},
+                "wait_policy",
+            ),
+            (
+                {"upstream_mapper": StartOfDayMapper(), "window": DayWindow(), "wait_policy": 20},
+                "wait_policy",
+            ),
+        ],
+    )
+    def test_are_named(self, fields, path):
+        with pytest.raises(InvalidDefinition) as refusal:
+            RollupMapper(**fields)
+        assert refusal.value.path == path
+
+
+class TestPoliciesWithinReach:
+    """TC-26."""
+
+    @pytest.mark.parametrize(
+        ("upstream", "window", "n"),
+        [
+            (StartOfDayMapper(), DayWindow(), 25),
+            (StartOfDayMapper("America/New_York"), DayWindow(), 25),
+            (StartOfDayMapper("America/New_York", OFFSET), DayWindow(), 26),
+            (StartOfWeekMapper(), WeekWindow(), 8),
+            (StartOfMonthMapper(), MonthWindow(), 32),
+            (FixedKeyMapper("all"), SegmentWindow(["a", "b"]), 3),
+        ],
+    )
+    def test_are_refused_beyond_what_any_period_has(self, upstream, window, n):
+        with pytest.raises(InvalidDefinition, match="can never be met") as refusal:
+            RollupMapper(upstream, window, MinimumCount(n))
+        assert refusal.value.path == "wait_policy"
+        assert RollupMapper(upstream, window, MinimumCount(n - 1)).wait_policy == MinimumCount(n - 1)
+
+    @pytest.mark.parametrize(
+        ("upstream", "window", "n", "words"),
+        [
+            (
+                StartOfDayMapper("America/New_York", OFFSET),
+                DayWindow(),
+                24,
+                "unreachable on 2026-03-08, which has 23 hours",
+            ),
+            (StartOfDayMapper("America/New_York", OFFSET), DayWindow(), 25, "which has 24 hours"),
+            (
+                StartOfMonthMapper(input_format="%Y-%m-%d"),
+                MonthWindow(),
+                30,
+                "unreachable on 2026-02, which has 28 days",
+            ),
+            (
+                StartOfYearMapper(input_format="%Y-%m-%d"),
+                YearWindow(),
+                366,
+                "unreachable on 2027, which has 365 days",
+            ),
+        ],
+    )
+    def test_are_warned_about_where_some_period_has_fewer(self, upstream, window, n, words):
+        (warning,) = RollupMapper(upstream, window, MinimumCount(n)).warnings(NOW)
+        assert words in warning
+
+    @pytest.mark.parametrize(
+        "policy", [MinimumCount(23), MinimumCount(-2), WaitForAll(), Deadline("6h", Fire)]
+    )
+    def test_are_not_warned_about_otherwise(self, policy):
+        mapper = RollupMapper(StartOfDayMapper("America/New_York", OFFSET), DayWindow(), policy)
+        assert mapper.warnings(NOW) == ()
+
+    def test_warn_of_hours_with_one_name(self):
+        (warning,) = RollupMapper(StartOfDayMapper("America/Los_Angeles"), DayWindow()).warnings(NOW)
+        assert "come twice" in warning
+
+
+ZONES = [
+    "UTC",
+    "America/New_York",
+    "Europe/Berlin",
+    "Australia/Lord_Howe",
+    "America/Santiago",
+    "Asia/Kolkata",
+]
+FORWARD = [
+    (StartOfHourMapper, HourWindow, {}),
+    (StartOfDayMapper, DayWindow, {}),
+    (StartOfHourMapper, DayWindow, {}),
+    (StartOfMinuteMapper, DayWindow, {"members": "minute"}),
+    (StartOfWeekMapper, WeekWindow, {}),
+    (StartOfMonthMapper, MonthWindow, {}),
+    (StartOfDayMapper, MonthWindow, {}),
+    (StartOfQuarterMapper, QuarterWindow, {"members": "month"}),
+    (StartOfMonthMapper, YearWindow, {"members": "month"}),
+]
+
+
+@st.composite
+def rollups(draw):
+    upstream, window, members = draw(st.sampled_from(FORWARD))
+    direction = draw(st.sampled_from(["forward", "backward", "following"]))
+    form = draw(st.sampled_from(["%Y-%m-%dT%H:%M:%S", OFFSET, "%Y%m%d%H%M"]))
+    return RollupMapper(upstream(draw(st.sampled_from(ZONES)), form), window(direction=direction, **members))
+
+
+# Half of the moments lie within two days of a change of clocks somewhere.
+CHANGES = [
+    datetime(2026, 3, 8, 7),
+    datetime(2026, 11, 1, 6),
+    datetime(2026, 3, 29, 1),
+    datetime(2026, 10, 25, 1),
+    datetime(2026, 4, 4, 15),
+    datetime(2026, 10, 3, 15),
+    datetime(2026, 9, 6, 4),
+]
+MOMENTS = st.one_of(
+    st.datetimes(datetime(2020, 1, 1), datetime(2030, 1, 1)),
+    st.builds(
+        lambda change, minutes: change + timedelta(minutes=minutes),
+        st.sampled_from(CHANGES),
+        st.integers(-2880, 2880),
+    ),
+).map(lambda moment: moment.replace(microsecond=0, tzinfo=UTC))
+
+
+class TestBothDirections:
+    """`u in required(d)` if and only if `d in to_downstream(u)`, where `u` counts as a member."""
+
+    @given(rollups(), MOMENTS)
+    def test_a_key_that_maps_and_counts_is_required(self, mapper, moment):
+        key = mapper.plan.input.format(moment, mapper.plan.zone)
+        for downstream_key in mapper.to_downstream(key):
+            counted = mapper.counts_as(key)
+            assert (counted in mapper.required(downstream_key)) or mapper.plan.members is None
+            if mapper.plan.members is None and counted not in mapper.required(downstream_key):
+                assert all(
+                    counted not in mapper.required(other) for other in self.neighbours(mapper, downstream_key)
+                )
+
+    @given(rollups(), MOMENTS)
+    def test_a_required_key_maps_to_what_requires_it(self, mapper, moment):
+        downstream_key = mapper.plan.keys.output.format(moment, mapper.plan.zone)
+        try:
+            required = mapper.required(downstream_key)
+        except InvalidKey:
+            assume(False)
+        assert required
+        for key in {required[0], required[-1], required[len(required) // 2]}:
+            assert downstream_key in mapper.to_downstream(key), key
+            assert mapper.counts_as(key) == key
+
+    def neighbours(self, mapper, downstream_key):
+        date = mapper.partition_date(downstream_key)
+        keys = {
+            mapper.plan.keys.output.format(date + timedelta(days=days), mapper.plan.zone)
+            for days in (-40, -8, -1, 1, 8, 40)
+        }
+        for key in keys - {downstream_key}:
+            try:
+                mapper.required(key)
+            except InvalidKey:
+                continue
+            yield key
+
+
+class HeldDay(RuleBasedStateMachine):
+    """A day of hours under some policy, told of keys in any order, against a plain set."""
+
+    keys = Bundle("keys")
+
+    @initialize(
+        n=st.one_of(st.none(), st.integers(-30, 23).filter(bool)),
+        day=st.sampled_from(["2026-03-08", "2026-06-01", "2026-11-01"]),
+    )
+    def open(self, n, day):
+        policy = WaitForAll() if n is None else MinimumCount(n)
+        self.mapper = RollupMapper(StartOfDayMapper("America/New_York", OFFSET), DayWindow(), policy)
+        self.required = self.mapper.required(day)
+        self.day, self.n = day, n
+        self.arrived = set()
+
+    @rule(hour=st.integers(0, 30), spelling=st.sampled_from(["-0500", "+0000", "Z"]))
+    def arrive(self, hour, spelling):
+        instant = datetime.fromisoformat(f"{self.day}T03:00:00+00:00") + timedelta(hours=hour)
+        shown = instant.astimezone(zone("EST")) if spelling == "-0500" else instant
+        key = f"{shown:%Y-%m-%dT%H:%M:%S}{spelling}"
+        if self.day in self.mapper.to_downstream(key):
+            self.arrived.add(self.mapper.counts_as(key))
+
+    @rule()
+    def arrive_again(self):
+        self.arrived |= set(list(self.arrived)[:1])
+
+    @rule(minute=st.integers(1, 59))
+    def arrive_beside_the_hour(self, minute):
+        key = f"{self.day}T12:{minute:02}:00-0500"
+        assert self.mapper.to_downstream(key) == (self.day,)
+        assert self.mapper.counts_as(key) not in self.required
+
+    @invariant()
+    def fires_exactly_when_enough_real_hours_are_there(self):
+        received = len(self.arrived & set(self.required))
+        assert received == len(self.arrived)
+        hours = {"2026-03-08": 23, "2026-06-01": 24, "2026-11-01": 25}[self.day]
+        needed = hours if self.n is None else self.n if self.n > 0 else max(0, hours + self.n)
+        assert self.mapper.wait_policy.satisfied(received, len(self.required)) == (received >= needed)
+
+
+TestHeldDay = HeldDay.TestCase
