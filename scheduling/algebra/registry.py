@@ -139,7 +139,7 @@ def find(name: object, kind: str) -> type:
 
 def _unknown(name: object, kind: str) -> str:
     for other, classes in _KNOWN.items():
-        if name in classes and other != kind:
+        if isinstance(name, str) and name in classes and other != kind:
             return f"{name} is a {other.replace('_', ' ')}; a {kind.replace('_', ' ')} belongs here"
     return f"{name!r} is no known {kind.replace('_', ' ')}; known are {', '.join(sorted(_KNOWN[kind]))}"
 
