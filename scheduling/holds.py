@@ -5,24 +5,20 @@
 3. One that may fire becomes a queued Dag run in the same transaction; the others sleep again.
 """
 
-import logging
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from django.db import transaction
 
-from core.models import AssetEvent, Dag, HeldRun, MappingProblem, Outlet, Partition, ReceivedKey
+from core.models import AssetEvent, Dag, HeldRun, MappingProblem, Outlet, Partition
 from scheduling import doorbell, filing, journal, listening, runs
-from scheduling.algebra import verdicts
-from scheduling.algebra.conditions import Leaf
 from scheduling.algebra.errors import PartitionError
-from scheduling.algebra.verdicts import Held, Kind, Late, Verdict
+from scheduling.algebra.verdicts import Late, Verdict
+from scheduling.assessing import assess
 from scheduling.doorbell import Bell
 from scheduling.journal import Deed
-from scheduling.listening import UNKEYED, BrokenDefinition, DagListening
+from scheduling.listening import UNKEYED, DagListening
 from scheduling.mapping import Arrival, Problem, map_events
-
-log = logging.getLogger(__name__)
 
 
 class NotHeld(PartitionError):
@@ -58,6 +54,7 @@ def judge_due(*, now: datetime, limit: int = 50) -> int:
             return 0
         answers = assess(rows, now=now)
         _fire([row for row in rows if answers[row.pk].may_fire], answers, now)
+        _give_up([row for row in rows if answers[row.pk].gives_up], answers, now)
         for row in rows:
             _say(row, answers[row.pk])
             row.judge_after = answers[row.pk].until
@@ -65,16 +62,6 @@ def judge_due(*, now: datetime, limit: int = 50) -> int:
             rows, ["verdict", "sentence", "required_count", "received_count", "judge_after"]
         )
     return len(rows)
-
-
-def assess(rows: Sequence[HeldRun], *, now: datetime) -> dict[int, Verdict]:
-    """The verdict on each of `rows` as things stand. Reads only, in a fixed number of queries."""
-    heard = listening.of_dags({row.dag for row in rows})
-    received: dict[int, list[ReceivedKey]] = {row.pk: [] for row in rows}
-    for each in ReceivedKey.objects.filter(held_run__in=rows).order_by("asset_id", "key"):
-        received[each.held_run_id].append(each)
-    known = _known(rows, heard)
-    return {row.pk: _judge(row, heard[row.dag_id], received[row.pk], known, now) for row in rows}
 
 
 def fire_now(row: HeldRun, *, deed: Deed, at: datetime) -> "runs.DagRun":
@@ -121,57 +108,6 @@ def _lock(row: HeldRun) -> HeldRun:
     return locked
 
 
-def _known(
-    rows: Sequence[HeldRun], heard: dict[int, DagListening | BrokenDefinition]
-) -> dict[int, tuple[str, ...]]:
-    """Every key that has data, of the assets whose mappers need to know (`needs_known`)."""
-    answers = {row.dag_id: heard[row.dag_id] for row in rows}.values()
-    asset_ids = {
-        asset_id
-        for answer in answers
-        if isinstance(answer, DagListening)
-        for asset_id in answer.leaf_of
-        if answer.mapper(asset_id).needs_known
-    }
-    known: dict[int, list[str]] = {asset_id: [] for asset_id in asset_ids}
-    for part in Partition.objects.filter(asset_id__in=asset_ids, data_at__isnull=False).order_by(
-        "partition_date", "key"
-    ):
-        known[part.asset_id].append(part.key)
-    return {asset_id: tuple(keys) for asset_id, keys in known.items()}
-
-
-def _judge(
-    row: HeldRun,
-    answer: DagListening | BrokenDefinition,
-    received: Sequence[ReceivedKey],
-    known: dict[int, tuple[str, ...]],
-    now: datetime,
-) -> Verdict:
-    if isinstance(answer, BrokenDefinition):
-        return Verdict(Kind.BROKEN, str(answer))
-    counted: dict[Leaf, dict[str, bool]] = {}
-    for each in received:
-        if each.asset_id in answer.leaf_of:
-            counted.setdefault(answer.leaf_of[each.asset_id], {})[each.key] = each.is_fresh
-    held = Held(
-        key=row.partition_key,
-        opened_at=row.opened_at,
-        last_event_at=row.last_event_at,
-        round=row.round,
-        paused=row.dag.is_paused,
-        received=counted,
-        known={
-            answer.leaf_of[asset_id]: keys for asset_id, keys in known.items() if asset_id in answer.leaf_of
-        },
-    )
-    try:
-        return verdicts.judge(answer.listening, held, now)
-    except Exception as error:  # a plug-in's mapper or policy may raise anything; it holds this run only
-        log.exception("judging %s failed", row)
-        return Verdict(Kind.BROKEN, f"the definition of {row.dag} failed: {type(error).__name__}: {error}")
-
-
 def _say(row: HeldRun, verdict: Verdict) -> None:
     row.verdict, row.sentence = verdict.kind, verdict.sentence
     row.required_count, row.received_count = verdict.required_count, verdict.received_count
@@ -201,6 +137,15 @@ def _fire(
     HeldRun.objects.bulk_update(rows, ["state", "run", "closed_at", "closed_by"])
     HeldRun.objects.filter(pk__in=[row.pk for row in rows]).update(judge_after=None)
     return made
+
+
+def _give_up(rows: Sequence[HeldRun], answers: dict[int, Verdict], at: datetime) -> None:
+    """Cancel held runs whose deadline says so."""
+    ended = HeldRun.objects.filter(pk__in=[row.pk for row in rows])
+    ended.update(state=HeldRun.State.CANCELLED, closed_at=at, closed_by="deadline")
+    for row in rows:
+        sentence = answers[row.pk].sentence
+        journal.note("held run cancelled", at=at, about=row.dag, key=row.partition_key, sentence=sentence)
 
 
 def _missing(verdict: Verdict) -> list[dict[str, object]]:

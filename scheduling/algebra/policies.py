@@ -31,6 +31,18 @@ class WaitPolicy(ABC):
         """Whether even all the keys would be too few."""
         return self.threshold(required) > required
 
+    def after_waiting(self, waited: timedelta) -> WaitPolicy:
+        """What decides once a held run has waited that long."""
+        return self
+
+    def gives_up(self, waited: timedelta) -> bool:
+        """Whether a held run that has waited that long in vain is to be cancelled."""
+        return False
+
+    def patience(self) -> timedelta | None:
+        """How long a held run waits before this policy changes its mind; none if it never does."""
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class WaitForAll(WaitPolicy):
@@ -100,6 +112,28 @@ class Deadline(WaitPolicy):
     def passed(self, waited: timedelta) -> bool:
         """Whether a held run that was opened `waited` ago waits no longer for all."""
         return waited >= self.after
+
+    def after_waiting(self, waited: timedelta) -> WaitPolicy:
+        if not self.passed(waited) or self.then is Outcome.CANCEL:
+            return self
+        return self.then if isinstance(self.then, MinimumCount) else _Whatever()
+
+    def gives_up(self, waited: timedelta) -> bool:
+        return self.then is Outcome.CANCEL and self.passed(waited)
+
+    def patience(self) -> timedelta | None:
+        return self.after
+
+
+@dataclass(frozen=True, slots=True)
+class _Whatever(WaitPolicy):
+    """What a deadline that fires comes down to."""
+
+    def threshold(self, required: int) -> int:
+        return 0
+
+    def sentence(self) -> str:
+        return "whatever has come"
 
 
 def _ending(then: object) -> MinimumCount | Outcome:

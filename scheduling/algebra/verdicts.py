@@ -108,12 +108,16 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`kind`, the same in words, and the progress per asset. `until`: look again then, event or not."""
+    """`kind`, the same in words, and the progress per asset.
+
+    `until`: look again then, event or not. `gives_up`: a deadline has passed that cancels the held run.
+    """
 
     kind: Kind
     sentence: str
     progress: tuple[Progress, ...] = ()
     until: datetime | None = None
+    gives_up: bool = False
 
     @property
     def may_fire(self) -> bool:
@@ -130,12 +134,14 @@ class Verdict:
 
 def judge(listening: Listening, held: Held, now: datetime) -> Verdict:
     """Decide one held run. Cost grows with the keys it requires, with nothing else."""
-    progress = tuple(_progress(leaf, listening, held) for leaf in listening.condition.leaves())
+    progress = tuple(_progress(leaf, listening, held, now) for leaf in listening.condition.leaves())
     by_leaf = {each.leaf: each for each in progress}
     restart = held.round > 1 and listening.late is Late.RESTART
     arrived = (lambda leaf: by_leaf[leaf].renewed) if restart else (lambda leaf: by_leaf[leaf].satisfied)
     if not listening.condition.holds(arrived):
-        return _held_back(listening.condition, by_leaf, arrived)
+        return _overdue(listening, held, progress, now) or _held_back(
+            listening.condition, by_leaf, arrived, _next_deadline(listening, held, now)
+        )
     if held.paused:
         return Verdict(Kind.PAUSED, "complete; the Dag is paused", progress)
     if held.round == 1 or restart or listening.starts_with_one_key():
@@ -143,7 +149,7 @@ def judge(listening: Listening, held: Held, now: datetime) -> Verdict:
     return _later_round(listening, held, by_leaf, now)
 
 
-def _progress(leaf: Leaf, listening: Listening, held: Held) -> Progress:
+def _progress(leaf: Leaf, listening: Listening, held: Held, now: datetime) -> Progress:
     mapper, received = listening.mappers[leaf], held.received.get(leaf, {})
     try:
         required = mapper.required(held.key, held.known.get(leaf, ()))
@@ -153,7 +159,7 @@ def _progress(leaf: Leaf, listening: Listening, held: Held) -> Progress:
         return Progress(
             leaf, received=tuple(received), satisfied=bool(received), renewed=any(received.values())
         )
-    policy = mapper.wait_policy or WaitForAll()
+    policy = (mapper.wait_policy or WaitForAll()).after_waiting(now - held.opened_at)
     wanted = frozenset(required)
     counted = _counted(mapper, received)
     arrived = tuple(key for key in required if key in counted)
@@ -182,20 +188,41 @@ def _counted(mapper: Mapper, received: Mapping[str, bool]) -> dict[str, bool]:
     return counted
 
 
+def _overdue(
+    listening: Listening, held: Held, progress: tuple[Progress, ...], now: datetime
+) -> Verdict | None:
+    """The end of a held run whose deadline has passed and says that it is to be cancelled."""
+    for leaf, mapper in listening.mappers.items():
+        if mapper.wait_policy and mapper.wait_policy.gives_up(now - held.opened_at):
+            sentence = f"its deadline for {leaf.words()} has passed: {mapper.wait_policy.sentence()}"
+            return Verdict(Kind.UNREACHABLE, sentence, progress, gives_up=True)
+    return None
+
+
+def _next_deadline(listening: Listening, held: Held, now: datetime) -> datetime | None:
+    """When the next of the wait policies changes its mind."""
+    waits = [mapper.wait_policy.patience() for mapper in listening.mappers.values() if mapper.wait_policy]
+    ends = [held.opened_at + wait for wait in waits if wait is not None]
+    return min((end for end in ends if end > now), default=None)
+
+
 def _held_back(
-    condition: Expression, by_leaf: Mapping[Leaf, Progress], arrived: Callable[[Leaf], bool]
+    condition: Expression,
+    by_leaf: Mapping[Leaf, Progress],
+    arrived: Callable[[Leaf], bool],
+    until: datetime | None,
 ) -> Verdict:
     """Name what is lacking; worse than lacking is what can never come."""
     progress = tuple(by_leaf.values())
     lacking = [each for each in progress if not arrived(each.leaf)]
     if not condition.holds(lambda leaf: not by_leaf[leaf].error):
         broken = next(each for each in lacking if each.error)
-        return Verdict(Kind.BROKEN, _about(broken, progress), progress)
+        return Verdict(Kind.BROKEN, _about(broken, progress), progress, until)
     if not condition.holds(lambda leaf: not (by_leaf[leaf].error or by_leaf[leaf].unreachable)):
         hopeless = next(each for each in lacking if each.unreachable)
-        return Verdict(Kind.UNREACHABLE, f"can never fire: {_about(hopeless, progress)}", progress)
+        return Verdict(Kind.UNREACHABLE, f"can never fire: {_about(hopeless, progress)}", progress, until)
     words = "; ".join(_about(each, progress) for each in lacking)
-    return Verdict(Kind.WAITING, f"waiting on {words}", progress)
+    return Verdict(Kind.WAITING, f"waiting on {words}", progress, until)
 
 
 def _about(each: Progress, progress: tuple[Progress, ...]) -> str:

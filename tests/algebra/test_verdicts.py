@@ -4,7 +4,7 @@ import pytest
 
 from scheduling.algebra.conditions import AssetLeaf
 from scheduling.algebra.mappers import FixedKeyMapper, IdentityMapper
-from scheduling.algebra.policies import MinimumCount, WaitForAll
+from scheduling.algebra.policies import Cancel, Deadline, Fire, MinimumCount, WaitForAll
 from scheduling.algebra.rollups import RollupMapper
 from scheduling.algebra.temporal import StartOfDayMapper
 from scheduling.algebra.verdicts import Held, Kind, Late, Listening, judge
@@ -80,6 +80,34 @@ class TestNever:
         verdict = judge(listening(a=daily), held(key="not a day"), NOW)
         assert verdict.kind is Kind.BROKEN
         assert "not a day" in verdict.sentence
+
+
+class TestDeadlines:
+    OPENED = NOW - timedelta(hours=6)
+
+    def verdict(self, then, at=NOW, received=("tw",)):
+        patient = listening(a=regions(Deadline("6h", then)))
+        return judge(patient, held(opened_at=self.OPENED, received={A: fresh(*received)}), at)
+
+    def test_before_it_everything_is_waited_for_and_the_deadline_is_when_to_look_again(self):
+        verdict = self.verdict(Fire, at=NOW - timedelta(minutes=1), received=("tw", "us"))
+        assert (verdict.kind, verdict.until) == (Kind.WAITING, NOW)
+
+    def test_fire_takes_what_has_come(self):
+        verdict = self.verdict(Fire)
+        assert verdict.may_fire
+        assert verdict.progress[0].missing == ("jp", "us")
+
+    @pytest.mark.parametrize(("received", "fires"), [(("tw",), False), (("tw", "us"), True)])
+    def test_a_lower_count_is_waited_for_from_then_on(self, received, fires):
+        verdict = self.verdict(MinimumCount(2), received=received)
+        assert (verdict.may_fire, verdict.until, verdict.gives_up) == (fires, None, False)
+
+    def test_cancel_gives_up_unless_all_have_come(self):
+        verdict = self.verdict(Cancel)
+        assert (verdict.may_fire, verdict.gives_up) == (False, True)
+        assert verdict.sentence == "its deadline for a has passed: all, or after 6 hours: cancel"
+        assert self.verdict(Cancel, received=("tw", "us", "jp")).may_fire
 
 
 class TestPaused:

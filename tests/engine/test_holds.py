@@ -209,6 +209,28 @@ class TestAPersonMay:
         assert (row.round, row.received_count) == (2, 2)
 
 
+class TestDeadline:
+    SIX_HOURS = {"type": "Deadline", "after": 6 * 3600}
+
+    def opened(self, then):
+        consumer("all", {"regional": REGIONS | {"wait_policy": self.SIX_HOURS | {"then": then}}})
+        emit("regional", "tw", "us")
+        turn()
+        assert held("all", "all").judge_after == NOW + timedelta(hours=6)
+
+    def test_it_fires_with_what_has_come_and_the_run_says_what_was_missing(self):
+        self.opened("fire")
+        turn(NOW + timedelta(hours=6))
+        assert DagRun.objects.get().missing_keys == [{"asset": "regional", "keys": ["jp"]}]
+
+    def test_it_cancels_and_the_journal_says_why(self):
+        self.opened("cancel")
+        turn(NOW + timedelta(hours=6))
+        assert HeldRun.objects.get().state == "cancelled"
+        assert fired("all") == []
+        assert "deadline" in JournalEntry.objects.get(event="held run cancelled").extra["sentence"]
+
+
 class TestPause:
     def test_events_are_counted_while_paused_and_fire_when_it_ends(self):
         paused = consumer("copy", {"a": IDENTITY}, writes=["b"])

@@ -1,0 +1,75 @@
+"""Held runs as values, and the verdict on each: what the scheduler, pages and the API all ask."""
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime
+
+from core.models import HeldRun, Partition, ReceivedKey
+from scheduling import listening
+from scheduling.algebra import verdicts
+from scheduling.algebra.conditions import Leaf
+from scheduling.algebra.verdicts import Held, Kind, Verdict
+from scheduling.listening import BrokenDefinition, DagListening
+
+log = logging.getLogger(__name__)
+
+
+def assess(rows: Sequence[HeldRun], *, now: datetime) -> dict[int, Verdict]:
+    """The verdict on each of `rows` as things stand. Reads only, in a fixed number of queries."""
+    heard = listening.of_dags({row.dag for row in rows})
+    received: dict[int, list[ReceivedKey]] = {row.pk: [] for row in rows}
+    for each in ReceivedKey.objects.filter(held_run__in=rows).order_by("asset_id", "key"):
+        received[each.held_run_id].append(each)
+    known = _known(rows, heard)
+    return {row.pk: _judge(row, heard[row.dag_id], received[row.pk], known, now) for row in rows}
+
+
+def _known(
+    rows: Sequence[HeldRun], heard: dict[int, DagListening | BrokenDefinition]
+) -> dict[int, tuple[str, ...]]:
+    """Every key that has data, of the assets whose mappers need to know (`needs_known`)."""
+    answers = {row.dag_id: heard[row.dag_id] for row in rows}.values()
+    asset_ids = {
+        asset_id
+        for answer in answers
+        if isinstance(answer, DagListening)
+        for asset_id in answer.leaf_of
+        if answer.mapper(asset_id).needs_known
+    }
+    known: dict[int, list[str]] = {asset_id: [] for asset_id in asset_ids}
+    for part in Partition.objects.filter(asset_id__in=asset_ids, data_at__isnull=False).order_by(
+        "partition_date", "key"
+    ):
+        known[part.asset_id].append(part.key)
+    return {asset_id: tuple(keys) for asset_id, keys in known.items()}
+
+
+def _judge(
+    row: HeldRun,
+    answer: DagListening | BrokenDefinition,
+    received: Sequence[ReceivedKey],
+    known: dict[int, tuple[str, ...]],
+    now: datetime,
+) -> Verdict:
+    if isinstance(answer, BrokenDefinition):
+        return Verdict(Kind.BROKEN, str(answer))
+    counted: dict[Leaf, dict[str, bool]] = {}
+    for each in received:
+        if each.asset_id in answer.leaf_of:
+            counted.setdefault(answer.leaf_of[each.asset_id], {})[each.key] = each.is_fresh
+    held = Held(
+        key=row.partition_key,
+        opened_at=row.opened_at,
+        last_event_at=row.last_event_at,
+        round=row.round,
+        paused=row.dag.is_paused,
+        received=counted,
+        known={
+            answer.leaf_of[asset_id]: keys for asset_id, keys in known.items() if asset_id in answer.leaf_of
+        },
+    )
+    try:
+        return verdicts.judge(answer.listening, held, now)
+    except Exception as error:  # a plug-in's mapper or policy may raise anything; it holds this run only
+        log.exception("judging %s failed", row)
+        return Verdict(Kind.BROKEN, f"the definition of {row.dag} failed: {type(error).__name__}: {error}")
