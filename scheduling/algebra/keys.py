@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from scheduling.algebra.errors import InvalidDefinition, InvalidKey, PartitionError
 from scheduling.algebra.formats import IsoSpelling, Spelling, spelling
-from scheduling.algebra.periods import Grain, floor_wall, instants_of, start_at, start_of
+from scheduling.algebra.periods import Grain, floor_wall, instants_of, start_at, start_of, starts_at
 
 MAX_KEY_LENGTH = 250
 DEFAULT_DELIMITER = "|"
@@ -188,10 +188,11 @@ class KeyFormat:
                 raise InvalidKey(f"{key!r} does not exist in {zone.key}: clocks skip it")
             return start
         instant = (wall - offset).replace(tzinfo=UTC)
-        written = self.format(instant, zone)
-        if written != key:
-            raise InvalidKey(f"{key!r} is written {written} in {zone.key}")
-        return start_of(self.grain, instant, zone)
+        # Where clocks skip the start of an hour but not all of it, its key names an instant of another one.
+        for start in (start_of(self.grain, instant, zone), *starts_at(self.grain, wall, zone)):
+            if self.format(start, zone) == key:
+                return start
+        raise InvalidKey(f"{key!r} is written {self.format(instant, zone)} in {zone.key}")
 
     def _explained(self, refusal: InvalidKey, key: object, zone: ZoneInfo) -> InvalidKey:
         """Name the keys that somebody who left out the offset may have meant."""

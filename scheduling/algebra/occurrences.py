@@ -20,6 +20,8 @@ FOLDS: tuple[Fold, ...] = ("first", "last", "both")
 
 # 29 February on a given weekday comes every 28 years, or 40 across a century without a leap year.
 _RAREST = timedelta(days=366 * 45)
+# Nobody numbers ticks beyond this; without a bound a wild number would walk to the end of the calendar.
+_NUMBERED = timedelta(days=366 * 200)
 _INSTANT = timedelta(microseconds=1)
 _DAY = timedelta(days=1)
 
@@ -85,9 +87,9 @@ class Occurrences:
         return total + self._count(at, end)
 
     def nth(self, start: datetime, number: int) -> datetime | None:
-        """The instant from `start` on that `number` others precede; none beyond the calendar."""
-        at = start
-        while at < LATEST:
+        """The instant from `start` on that `number` others precede; none beyond 200 years."""
+        at, horizon = start, min(start, LATEST - _NUMBERED) + _NUMBERED
+        while at < horizon:
             turn = _turn(at.year + 1)
             here = self._in_year(at.year) if at == _turn(at.year) else self._count(at, turn)
             if number < here:

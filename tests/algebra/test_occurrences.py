@@ -1,6 +1,7 @@
 """Cron ticks where clocks change; every row of expectations.md about them, by its number."""
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from itertools import islice, pairwise
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -300,14 +301,20 @@ class TestProperties:
         assert previous <= moment
 
 
+@lru_cache(maxsize=2)
+def looked_at(zone, start, end):
+    """Every minute and what clocks show then."""
+    shown = []
+    while start < end:
+        shown.append((start, start.astimezone(zone).replace(tzinfo=None, fold=0)))
+        start += MINUTE
+    return shown
+
+
 def walked(cron, zone, start, end, *, gap="shift", fold="first"):
     """The ticks a person finds who looks at the clock every minute, with two days on either side."""
     day = timedelta(days=1)
-    shown = []
-    at = start - 2 * day
-    while at < end + 2 * day:
-        shown.append((at, at.astimezone(zone).replace(tzinfo=None, fold=0)))
-        at += MINUTE
+    shown = looked_at(zone, start - 2 * day, end + 2 * day)
     wanted = set(walls(cron, shown[0][1] - 2 * day, shown[-1][1] + 2 * day))
     due = set()
     by_wall: dict[datetime, list[datetime]] = {}

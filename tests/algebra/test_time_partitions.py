@@ -124,6 +124,14 @@ class TestHours:
         assert hours.period(hours.key_at(2)) == (utc("2026-10-03T15:30"), utc("2026-10-03T16:00"))
         assert hours.key_at(3) == "2026-10-04T03+1100"
 
+    def test_an_hour_whose_start_is_skipped_in_the_middle_of_another(self):
+        """Goose Bay 1996-04-07: one minute after midnight it was 01:01."""
+        hours = HourlyPartitions("1996-04-07", "1996-04-08", timezone="America/Goose_Bay")
+        assert hours.count() == 24
+        assert [hours.index(hours.key_at(number)) for number in range(24)] == list(range(24))
+        start, end = hours.period(hours.key_at(0))
+        assert end - start == timedelta(minutes=1)
+
     def test_tc43_thirty_thousand_hours(self):
         hours = HourlyPartitions("2019-01-01")
         now = utc("2022-11-03T14:00")
@@ -324,6 +332,8 @@ class TestNumbers:
         for number in (-1, 3, 10**9):
             with pytest.raises(IndexError):
                 days.key_at(number)
+        with pytest.raises(IndexError):
+            DailyPartitions("2026-03-01").key_at(10**9)
         assert days.keys(3, 5) == ()
         assert days.keys(1) == ("2026-03-02", "2026-03-03")
 
@@ -354,7 +364,7 @@ class TestNumbers:
     def test_numbers_and_keys_are_inverse(self, cadence, zone, start, number, business):
         exclusions = [BusinessCalendar()] if business and cadence in ("minute", "hour", "day") else []
         definition = TimePartitions(cadence, start, timezone=zone, exclusions=exclusions)
-        number = number if cadence in ("minute", "hour", "*/10 * * * *") else number % 500
+        number = number if cadence in ("minute", "hour", "*/10 * * * *") else number % 150
         key = definition.key_at(number)
         assert definition.index(key) == number
         begin, end = definition.period(key)
@@ -428,14 +438,18 @@ MINUTE = timedelta(minutes=1)
 
 
 def walked(zone, start, end):
-    """The hours and days that begin in [start, end), found by looking at the clock every minute."""
+    """The hours and days that begin in [start, end), found by looking at the clock every minute.
+
+    A day begins when its date is first shown. An hour begins on the hour, or where clocks skip its start;
+    what clocks show again after going back into the middle of an hour is more of that hour.
+    """
     hours, days, seen = [], [], set()
     at = start - timedelta(days=2)
     before = None
     while at < end:
         shown = at.astimezone(zone).replace(tzinfo=None, fold=0)
         hour = shown.replace(minute=0, second=0)
-        if before is not None and (hour != before or shown.minute == 0):
+        if before is not None and (hour > before or shown.minute == 0):
             hours.append(at)
         if shown.date() not in seen:
             seen.add(shown.date())
