@@ -9,7 +9,7 @@ from inspect import Parameter, signature
 from typing import Any
 
 from core.models import Asset, DagRun
-from scheduling import claims, definitions, inlets, lease
+from scheduling import claims, definitions, dynamic, inlets, lease
 from scheduling.algebra.errors import PartitionError
 from scheduling.authoring.context import RunCancelled, RunFacts
 from scheduling.authoring.dags import DAG
@@ -35,6 +35,7 @@ class Work:
     run: DagRun
     lease: Lease
     lines: RunLog
+    clock: Clock
     results: dict[str, Any] = field(default_factory=dict)
     written: dict[str, OutletEvents] = field(default_factory=dict)
     failed_keys: dict[str, str] = field(default_factory=dict)
@@ -49,7 +50,7 @@ def execute(run: DagRun, *, clock: Clock) -> None:
     """
     lines = RunLog(run, clock)
     with lease.keeping(run, lines, clock) as kept:
-        end = _end_of(Work(run, kept, lines))
+        end = _end_of(Work(run, kept, lines, clock))
     lines.flush()
     try:
         end(clock())
@@ -130,6 +131,7 @@ def _context(step: Step, work: Work, said: OutletEvents) -> dict[str, Any]:
     }
     context |= {"dag_run": facts, "task_id": step.task_id, "outlet_events": said}
     context |= {
+        "dynamic_partitions": dynamic.DynamicKeys(run, work.clock),
         "inlet_events": inlets.inlet_events(),
         "triggering_asset_events": inlets.triggering_events(run),
     }

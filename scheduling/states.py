@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db.models import Q
 
 from core.models import Asset, AssetEvent, BackfillPartition, Dag, DagRun, Outlet, Partition
-from scheduling import listening
+from scheduling import dynamic, listening
 from scheduling.algebra import specs
 from scheduling.algebra.errors import PartitionError
 
@@ -83,9 +83,11 @@ def dating(asset: Asset) -> Callable[[str | None], datetime | None]:
 
     The function gives the instant at which the period that a key names starts; None for keys without time.
     """
-    readers = (
-        [specs.load(asset.partitions, "partitions").partition_date] if asset.partitions else _producers(asset)
-    )
+    readers: list[Callable[[str], datetime | None]]
+    if asset.partitions:
+        readers = [dynamic.bound(specs.load(asset.partitions, "partitions")).partition_date]
+    else:
+        readers = _producers(asset)
 
     def date(key: str | None) -> datetime | None:
         for read in readers if key is not None else ():

@@ -1,6 +1,6 @@
 """The rows that are the truth. One file per noun; import them from here."""
 
-from core.models.assets import Asset, AssetEvent, MappingProblem, Partition
+from core.models.assets import Asset, AssetEvent, DynamicKey, MappingProblem, Partition
 from core.models.backfills import Backfill, BackfillPartition, BackfillTarget
 from core.models.dags import Dag, DefinitionSource, Dependency, Outlet
 from core.models.engine import Bell, Pulse
@@ -19,6 +19,7 @@ __all__ = [
     "DagRun",
     "DefinitionSource",
     "Dependency",
+    "DynamicKey",
     "HeldRun",
     "JournalEntry",
     "LogLine",

@@ -160,3 +160,38 @@ class MappingProblem(models.Model):
 
     def __str__(self) -> str:
         return self.sentence
+
+
+class DynamicKeyQuerySet(models.QuerySet["DynamicKey"]):
+    def there(self) -> Self:
+        """Keys that have not been removed, oldest first."""
+        return self.filter(removed_at=None).order_by("id")
+
+
+class DynamicKey(models.Model):
+    """One key of the dynamic partitions called `name`. One that was removed and added again has two rows."""
+
+    name = name_field()
+    key = key_field()
+    added_at = models.DateTimeField()
+    added_by = models.CharField(max_length=150)
+    removed_at = models.DateTimeField(null=True)
+    removed_by = models.CharField(max_length=150, default="")
+
+    objects = DynamicKeyQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("id",)
+        constraints = [
+            models.UniqueConstraint(
+                "name", "key", condition=Q(removed_at=None), name="a_dynamic_key_is_there_once"
+            ),
+            models.CheckConstraint(condition=~Q(key=""), name="a_dynamic_key_is_never_empty"),
+        ]
+        indexes = [
+            # Read by dynamic.keys_of, in the order in which keys have their numbers.
+            models.Index(fields=["name", "id"], condition=Q(removed_at=None), name="dynamic_keys_there"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.key}"

@@ -18,7 +18,16 @@ T = TypeVar("T")
 
 GIVEN = frozenset(
     {
-        *("conf", "context", "dag_run", "inlet_events", "outlet_events", "partition_date", "partition_key"),
+        *(
+            "conf",
+            "context",
+            "dag_run",
+            "dynamic_partitions",
+            "inlet_events",
+            "outlet_events",
+            "partition_date",
+            "partition_key",
+        ),
         *("partition_keys", "run_id", "task_id", "triggering_asset_events"),
     }
 )

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 
 from core.models import Asset, Dag, Outlet
-from scheduling import listening
+from scheduling import dynamic, listening
 from scheduling.algebra import specs
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.partitions import Partitions
@@ -55,17 +55,24 @@ def of_assets(assets: Sequence[Asset], *, now: datetime) -> dict[int, Universe]:
 
 def _defined(asset: Asset, now: datetime) -> Universe:
     spec = json.dumps(asset.partitions, sort_keys=True)
-    definition = _definition(spec)
+    added: list[tuple[str, ...]] = []
+
+    def known(name: str) -> tuple[str, ...]:
+        added.append(dynamic.keys_of(name))
+        return added[-1]
+
+    definition = _definition(spec).bound(known)
     count = definition.count(now)
-    if (spec, count) not in _keys:
+    name = (spec, count, *added)
+    if name not in _keys:
         if len(_keys) >= KEPT:
             _keys.clear()
-        _keys[spec, count] = tuple(definition.keys(max(0, count - MOST_KEYS), count, now))
-    return Universe((spec, count), _keys[spec, count], max(0, count - MOST_KEYS), is_defined=True)
+        _keys[name] = tuple(definition.keys(max(0, count - MOST_KEYS), count, now))
+    return Universe(name, _keys[name], max(0, count - MOST_KEYS), is_defined=True)
 
 
 KEPT = 64
-_keys: dict[tuple[str, int], tuple[str, ...]] = {}
+_keys: dict[Hashable, tuple[str, ...]] = {}
 
 
 @lru_cache(maxsize=256)

@@ -98,8 +98,8 @@ class TestTasks:
         assert log(run(key="tw|2026", conf={"rows": 3})) == [
             "d tw|2026 3 1",
             "tw|2026 None {'rows': 3} True tell",
-            "['conf', 'dag_run', 'inlet_events', 'outlet_events', 'partition_date', 'partition_key', "
-            "'partition_keys', 'run_id', 'task_id', 'triggering_asset_events']",
+            "['conf', 'dag_run', 'dynamic_partitions', 'inlet_events', 'outlet_events', 'partition_date', "
+            "'partition_key', 'partition_keys', 'run_id', 'task_id', 'triggering_asset_events']",
         ]
 
     def test_get_the_whole_context_if_they_take_everything(self, directory):

@@ -1,0 +1,147 @@
+"""Keys of dynamic partitions: added and removed by people, programs and running code, and never forgotten."""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from core.models import Asset, DagRun, DynamicKey
+from scheduling import journal
+from scheduling.algebra import specs
+from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.keys import validate_key
+from scheduling.algebra.partitions import Partitions
+from scheduling.authoring.assets import Asset as AuthoredAsset
+from scheduling.journal import Deed
+
+
+class NoSuchPartitions(PartitionError):
+    """No asset has dynamic partitions of that name."""
+
+
+def keys_of(name: str) -> tuple[str, ...]:
+    """The keys there are, oldest first."""
+    return tuple(DynamicKey.objects.there().filter(name=name).values_list("key", flat=True))
+
+
+def bound(definition: Partitions) -> Partitions:
+    """`definition` with the keys that its dynamic partitions have. A query for each; none without any."""
+    return definition.bound(keys_of)
+
+
+def names() -> set[str]:
+    """What the dynamic partitions of active assets are called."""
+    stored = Asset.objects.active().filter(partitions__isnull=False).values_list("partitions", flat=True)
+    return {name for spec in stored for name in _names_in(spec)}
+
+
+@transaction.atomic
+def add(name: str, keys: Iterable[str], *, deed: Deed, at: datetime) -> list[str]:
+    """Add keys to the dynamic partitions called `name`; those that are there already stay as they are.
+
+    :returns: the ones that were not there.
+    :raises InvalidKey: for one that cannot be a key; then none is added.
+    :raises NoSuchPartitions: if no asset has partitions of that name.
+    """
+    wanted = [validate_key(key) for key in dict.fromkeys(keys)]
+    _check_name(name)
+    there = _there(name, wanted)
+    new = [key for key in wanted if key not in there]
+    # Somebody who adds the same at this moment makes it one row all the same.
+    DynamicKey.objects.bulk_create(
+        [DynamicKey(name=name, key=key, added_at=at, added_by=deed.by) for key in new],
+        ignore_conflicts=True,
+        batch_size=1000,
+    )
+    if new:
+        journal.note("partition keys added", deed=deed, at=at, partitions=name, **_told(new))
+    return new
+
+
+@transaction.atomic
+def remove(name: str, keys: Iterable[str], *, deed: Deed, at: datetime) -> list[str]:
+    """Take keys away: their assets are not expected to have them any more. Events, runs and states stay.
+
+    :returns: the ones that were there.
+    :raises NoSuchPartitions: if there are no partitions of that name, and never were.
+    """
+    _check_name(name)
+    gone = _there(name, keys)
+    for start in range(0, len(gone), 1000):
+        rows = DynamicKey.objects.there().filter(name=name, key__in=gone[start : start + 1000])
+        rows.update(removed_at=at, removed_by=deed.by)
+    if gone:
+        journal.note("partition keys removed", deed=deed, at=at, partitions=name, **_told(gone))
+    return gone
+
+
+class DynamicKeys:
+    """`dynamic_partitions` in a task: looks at keys, adds and removes them.
+
+    That happens at once, whatever becomes of the run. Partitions are named, or given as an asset that has
+    them.
+    """
+
+    def __init__(self, run: DagRun, clock: Callable[[], datetime]) -> None:
+        self._deed, self._clock = Deed(by=f"run {run.run_id}"), clock
+
+    def keys(self, partitions: str | AuthoredAsset) -> tuple[str, ...]:
+        return keys_of(_name_of(partitions))
+
+    def add(self, partitions: str | AuthoredAsset, keys: str | Iterable[str]) -> list[str]:
+        """:returns: the keys that were not there."""
+        return add(_name_of(partitions), _several(keys), deed=self._deed, at=self._clock())
+
+    def remove(self, partitions: str | AuthoredAsset, keys: str | Iterable[str]) -> list[str]:
+        """:returns: the keys that were there."""
+        return remove(_name_of(partitions), _several(keys), deed=self._deed, at=self._clock())
+
+
+MOST_TOLD = 100
+"""Keys that a journal entry names; of more it gives the number."""
+
+
+def _told(keys: Sequence[str]) -> dict[str, Any]:
+    return {"count": len(keys), "keys": list(keys[:MOST_TOLD])}
+
+
+def _there(name: str, keys: Iterable[str]) -> list[str]:
+    wanted = list(dict.fromkeys(keys))
+    found: list[str] = []
+    for start in range(0, len(wanted), 1000):
+        rows = DynamicKey.objects.there().filter(name=name, key__in=wanted[start : start + 1000])
+        found += rows.values_list("key", flat=True)
+    return found
+
+
+def _check_name(name: str) -> None:
+    known = names()
+    if name not in known and not DynamicKey.objects.filter(name=name).exists():
+        there = f"there are {', '.join(sorted(known))}" if known else "no asset has any"
+        raise NoSuchPartitions(f"no dynamic partitions are called {name!r}: {there}")
+
+
+def _name_of(partitions: str | AuthoredAsset) -> str:
+    if isinstance(partitions, str):
+        return partitions
+    names = set(_names_in(specs.dump(partitions.partitions))) if partitions.partitions else set()
+    if len(names) != 1:
+        raise NoSuchPartitions(f"{partitions} has {len(names)} dynamic partitions: give the name of one")
+    return names.pop()
+
+
+def _several(keys: str | Iterable[str]) -> list[str]:
+    return [keys] if isinstance(keys, str) else list(keys)
+
+
+def _names_in(spec: Any) -> Iterable[str]:
+    """The names of dynamic partitions anywhere in a spec."""
+    if isinstance(spec, dict):
+        if spec.get("type") == "DynamicPartitions" and isinstance(spec.get("name"), str):
+            yield spec["name"]
+        for each in spec.values():
+            yield from _names_in(each)
+    elif isinstance(spec, list):
+        for each in spec:
+            yield from _names_in(each)
