@@ -6,7 +6,7 @@ rows.
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from celery import Celery, beat
@@ -22,21 +22,34 @@ PAUSE_AFTER_FAILURE_SECONDS = 1.0
 ENGINE_THREADS = 2
 
 
+class PartEnded(Exception):
+    """A worker or beat has ended by itself; without it the engine would only look alive."""
+
+
 def run(app: Celery, *, workers: int, stop: threading.Event) -> None:
     """Work until `stop` is set; then let what runs come to its end.
 
     Dag runs have threads of their own: however long they take, events are still routed and timetables tick.
+
+    :raises PartEnded: so that whoever looks after this process starts it again.
     """
     app.finalize()
     app.loader.import_default_modules()
-    with _worker(app, "engine", ENGINE_THREADS), _worker(app, "work", workers), _beat(app):
-        _relay_until(stop, app)
+    with (
+        _worker(app, "engine", ENGINE_THREADS) as deciding,
+        _worker(app, "work", workers) as working,
+        _beat(app) as beating,
+    ):
+        _relay_until(stop, app, (deciding, working, beating))
 
 
-def _relay_until(stop: threading.Event, app: Celery) -> None:
+def _relay_until(stop: threading.Event, app: Celery, parts: Sequence[threading.Thread]) -> None:
     changed = relay.change_detector()
     pause = POLL_SECONDS
     while not stop.wait(pause):
+        for part in parts:
+            if not part.is_alive():
+                raise PartEnded(f"{part.name} has ended by itself")
         pause = POLL_SECONDS if _relay_once(changed, app) else PAUSE_AFTER_FAILURE_SECONDS
 
 
@@ -54,7 +67,7 @@ def _relay_once(changed: Callable[[], bool], app: Celery) -> bool:
 
 
 @contextmanager
-def _worker(app: Celery, queue: str, threads: int) -> Iterator[None]:
+def _worker(app: Celery, queue: str, threads: int) -> Iterator[threading.Thread]:
     worker = WorkController(
         app=_twin(app),
         pool="threads",
@@ -65,9 +78,10 @@ def _worker(app: Celery, queue: str, threads: int) -> Iterator[None]:
         without_gossip=True,
         without_heartbeat=True,
     )
-    threading.Thread(target=worker.start, name=f"{queue} worker", daemon=True).start()
+    thread = threading.Thread(target=worker.start, name=f"The {queue} worker", daemon=True)
+    thread.start()
     try:
-        yield
+        yield thread
     finally:
         worker.stop()
 
@@ -80,11 +94,11 @@ def _twin(app: Celery) -> Celery:
 
 
 @contextmanager
-def _beat(app: Celery) -> Iterator[None]:
+def _beat(app: Celery) -> Iterator[threading.Thread]:
     # Without a word it would keep a file of when it last sent what, wherever it was started.
     beating = beat.EmbeddedService(app, thread=True, max_interval=1, scheduler_cls=beat.Scheduler)
     beating.start()
     try:
-        yield
+        yield beating
     finally:
         beating.stop()

@@ -139,6 +139,12 @@ class TestEngine:
             threading.Timer(0.5, seen.released.set).start()
         assert seen.count("finished") == 1
 
+    def test_ends_when_a_part_of_it_has_ended(self, app, seen):
+        """Or it would look alive, and nothing would be done any more."""
+        threading.Timer(1, app.control.shutdown).start()
+        with pytest.raises(engine.PartEnded, match="worker has ended by itself"):
+            engine.run(app, workers=2, stop=threading.Event())
+
     def test_does_many_small_runs_in_a_second(self, app, seen):
         seen.released.set()
         with running(app, workers=4):
