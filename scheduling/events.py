@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
+from core import bulk
 from core.models import Asset, AssetEvent, DagRun
 from scheduling import doorbell, journal, states
 from scheduling.algebra.errors import InvalidKey, PartitionError
@@ -14,6 +15,20 @@ from scheduling.algebra.keys import validate_key
 from scheduling.journal import Deed
 
 Source = AssetEvent.Source
+
+COLUMNS = (
+    "id",
+    "asset_id",
+    "partition_key",
+    "partition_date",
+    "extra",
+    "source",
+    "source_run_id",
+    "source_task_id",
+    "created_by",
+    "timestamp",
+    "idempotency_key",
+)
 
 
 class InactiveAsset(PartitionError):
@@ -48,8 +63,8 @@ def register_events(
     """Record all of `reports` or none, and wake the worker that maps them.
 
     :returns: one answer for each report, in order.
-    :raises InvalidKey: for a key that cannot be one; the sentence names the report when there are several.
-    :raises InactiveAsset: for an asset that is not defined any more, unless a run that was under way wrote it.
+    :raises InvalidKey: for a key that cannot be one; the sentence names the report if there are several.
+    :raises InactiveAsset: for an asset that is not defined any more, unless a run under way wrote it.
     """
     for index, report in enumerate(reports):
         if run is None and not report.asset.is_active:
@@ -84,7 +99,7 @@ def _record(
         if name not in known and name not in fresh:
             fresh[name] = event = _event(report, source, deed, at, run)
             event.partition_date = event.partition_date or dating[report.asset.pk](report.partition_key)
-    recorded = AssetEvent.objects.bulk_create(fresh.values(), batch_size=1000)
+    recorded = _write(list(fresh.values()))
     states.record_events(recorded, at)
     if source is not Source.RUN:
         _note(recorded, reports, deed, at)
@@ -97,6 +112,13 @@ def _record(
         answers.append(Registered(event, is_new=name in fresh and name not in told))
         told.add(name)
     return answers
+
+
+def _write(rows: list[AssetEvent]) -> list[AssetEvent]:
+    for row, pk in zip(rows, bulk.take_ids(AssetEvent, len(rows)), strict=True):
+        row.pk = pk
+    bulk.insert(AssetEvent, COLUMNS, [tuple(getattr(row, name) for name in COLUMNS) for row in rows])
+    return rows
 
 
 def _event(report: EventReport, source: Source, deed: Deed, at: datetime, run: DagRun | None) -> AssetEvent:

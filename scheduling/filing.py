@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db.models import Max, Q
 
+from core import bulk
 from core.models import ConsumedEvent, Dag, HeldRun, Partition, ReceivedKey
 from scheduling import listening
 from scheduling.algebra.errors import PartitionError
@@ -15,6 +16,8 @@ from scheduling.mapping import Arrival
 Name = tuple[int, str]
 """A Dag's primary key and a downstream key: what at most one open held run has."""
 
+
+RECEIVED = ("held_run_id", "asset_id", "key", "is_fresh", "received_at")
 
 Wanted = defaultdict[int, defaultdict[str, set[HeldRun]]]
 """By asset and upstream key: the new held runs that would count it."""
@@ -64,16 +67,9 @@ def _receive(arrivals: Sequence[Arrival], rows: dict[Name, HeldRun]) -> None:
     for arrival in arrivals:
         row, event = rows[arrival.dag.pk, arrival.key], arrival.event
         name = (row.pk, event.asset_id, event.partition_key or UNKEYED)
-        received[name] = ReceivedKey(
-            held_run=row, asset_id=event.asset_id, key=name[2], received_at=event.timestamp
-        )
-    ReceivedKey.objects.bulk_create(
-        received.values(),
-        update_conflicts=True,
-        unique_fields=["held_run", "asset", "key"],
-        update_fields=["is_fresh", "received_at"],
-        batch_size=2000,
-    )
+        received[name] = (*name, True, event.timestamp)
+    fresh = bulk.Replace(("held_run_id", "asset_id", "key"), ("is_fresh", "received_at"))
+    bulk.insert(ReceivedKey, RECEIVED, list(received.values()), fresh)
 
 
 def _lock_or_open(names: set[Name], dags: dict[int, Dag], now: datetime) -> dict[Name, HeldRun]:
@@ -145,20 +141,8 @@ def _fill(rows: Sequence[HeldRun], dags: dict[int, Dag], now: datetime) -> None:
             for key in _upstream_keys(answer, asset_id, row.partition_key):
                 wanted[asset_id][key].add(row)
     found = _found(wanted)
-    ReceivedKey.objects.bulk_create(
-        [
-            ReceivedKey(
-                held_run=row,
-                asset_id=part.asset_id,
-                key=part.key,
-                is_fresh=row.round == 1,
-                received_at=part.data_at or now,
-            )
-            for row, part in found
-        ],
-        ignore_conflicts=True,
-        batch_size=2000,
-    )
+    there = [(row.pk, part.asset_id, part.key, row.round == 1, part.data_at or now) for row, part in found]
+    bulk.insert(ReceivedKey, RECEIVED, there, bulk.Ignore())
     _consume((row.pk, part.last_event_id) for row, part in found if part.last_event_id)
 
 
@@ -196,11 +180,7 @@ def _found(wanted: Wanted) -> list[tuple[HeldRun, Partition]]:
 
 
 def _consume(pairs: Iterable[tuple[int, int | None]]) -> None:
-    ConsumedEvent.objects.bulk_create(
-        [ConsumedEvent(held_run_id=held_run_id, event_id=event_id) for held_run_id, event_id in pairs],
-        ignore_conflicts=True,
-        batch_size=2000,
-    )
+    bulk.insert(ConsumedEvent, ("held_run_id", "event_id"), list(pairs), bulk.Ignore())
 
 
 def _any_of(names: Iterable[Name]) -> Q:

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from core import bulk
 from core.models import AssetEvent, Dag, HeldRun, MappingProblem, Outlet, Partition
 from scheduling import doorbell, filing, journal, listening, runs
 from scheduling.algebra.errors import PartitionError
@@ -19,6 +20,9 @@ from scheduling.doorbell import Bell
 from scheduling.journal import Deed
 from scheduling.listening import UNKEYED, DagListening
 from scheduling.mapping import Arrival, Problem, map_events
+
+SAID = ("verdict", "sentence", "required_count", "received_count")
+"""What the last judgement said, as columns of a held run."""
 
 
 class NotHeld(PartitionError):
@@ -41,7 +45,7 @@ def route_pending(*, now: datetime, limit: int = 500) -> int:
     return len(events)
 
 
-def judge_due(*, now: datetime, limit: int = 50) -> int:
+def judge_due(*, now: datetime, limit: int = 200) -> int:
     """Judge up to `limit` held runs that something happened to; those that may, fire. Returns how many."""
     with transaction.atomic():
         due = (
@@ -57,10 +61,8 @@ def judge_due(*, now: datetime, limit: int = 50) -> int:
         _give_up([row for row in rows if answers[row.pk].gives_up], answers, now)
         for row in rows:
             _say(row, answers[row.pk])
-            row.judge_after = answers[row.pk].until
-        HeldRun.objects.bulk_update(
-            rows, ["verdict", "sentence", "required_count", "received_count", "judge_after"]
-        )
+        said = [(row.pk, *(getattr(row, name) for name in SAID), answers[row.pk].until) for row in rows]
+        bulk.update(HeldRun, (*SAID, "judge_after"), said)
     return len(rows)
 
 

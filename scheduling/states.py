@@ -5,12 +5,16 @@ from datetime import datetime
 
 from django.db.models import Q
 
+from core import bulk
 from core.models import Asset, AssetEvent, BackfillPartition, Dag, DagRun, Outlet, Partition
 from scheduling import dynamic, listening
 from scheduling.algebra import specs
 from scheduling.algebra.errors import PartitionError
 
 Attempt = Partition.Attempt
+
+DATA = ("partition_date", "data_at", "last_event_id", "extra", "is_stale", "updated_at")
+"""What an event says of its partition."""
 
 MOST_PAIRS = 5000
 """Partitions written in one statement."""
@@ -21,26 +25,9 @@ def record_events(events: Sequence[AssetEvent], at: datetime) -> None:
     latest = {
         (event.asset_id, event.partition_key): event for event in events if event.partition_key is not None
     }
-    rows = [
-        Partition(
-            asset_id=asset_id,
-            key=event.partition_key,
-            partition_date=event.partition_date,
-            data_at=event.timestamp,
-            last_event=event,
-            extra=event.extra,
-            is_stale=False,
-            updated_at=at,
-            **({} if event.source_run_id else {"attempt": Attempt.SUCCESS, "attempt_run": None}),
-        )
-        for (asset_id, _), event in sorted(latest.items())
-    ]
-    fields = ["partition_date", "data_at", "last_event", "extra", "is_stale", "updated_at"]
-    _upsert([row for row in rows if row.last_event and row.last_event.source_run_id], fields)
-    _upsert(
-        [row for row in rows if row.last_event and not row.last_event.source_run_id],
-        [*fields, "attempt", "attempt_run"],
-    )
+    rows = sorted(latest.items())
+    _write_data([event for _, event in rows if event.source_run_id], at, by_run=True)
+    _write_data([event for _, event in rows if not event.source_run_id], at, by_run=False)
 
 
 def record_attempt(
@@ -161,7 +148,15 @@ def _attempts_before(run: DagRun) -> dict[str, Attempt]:
     return {key: Attempt(state) for key, (_, state) in last.items()}
 
 
-def _upsert(rows: list[Partition], fields: list[str]) -> None:
-    Partition.objects.bulk_create(
-        rows, update_conflicts=True, unique_fields=["asset", "key"], update_fields=fields, batch_size=1000
-    )
+def _write_data(events: Sequence[AssetEvent], at: datetime, *, by_run: bool) -> None:
+    """How a run's attempt ended is for `record_attempt` to say, since an older one may end late."""
+    attempt, change = ("", DATA) if by_run else (Attempt.SUCCESS, (*DATA, "attempt", "attempt_run_id"))
+    rows = [
+        (
+            *(event.asset_id, event.partition_key, event.partition_date, event.timestamp),
+            *(event.pk, event.extra, False, at, attempt, None),
+        )
+        for event in events
+    ]
+    columns = ("asset_id", "key", *DATA, "attempt", "attempt_run_id")
+    bulk.insert(Partition, columns, rows, bulk.Replace(columns[:2], change))

@@ -1,0 +1,135 @@
+"""Many rows in one statement, several times faster than through model instances.
+
+PostgreSQL is handed one array per column, SQLite one tuple per row. For the tables that every event writes;
+elsewhere `bulk_create` is fast enough and says more. Names in the statements come from the models; values are
+always parameters.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection, models
+
+Rows = Sequence[tuple[Any, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ignore:
+    """A row that breaks a unique constraint is left out."""
+
+    def clause(self) -> str:
+        return "ON CONFLICT DO NOTHING"
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """A row that is there already, by the `unique` columns, takes the new values of the columns `change`."""
+
+    unique: tuple[str, ...]
+    change: tuple[str, ...]
+
+    def clause(self) -> str:
+        changes = ", ".join(f"{_quoted(name)} = EXCLUDED.{_quoted(name)}" for name in self.change)
+        return f"ON CONFLICT ({', '.join(map(_quoted, self.unique))}) DO UPDATE SET {changes}"
+
+
+def insert(
+    model: type[models.Model], columns: Sequence[str], rows: Rows, conflict: Ignore | Replace | None = None
+) -> None:
+    """Insert `rows`, values in the order of `columns`; rows are written, and locked, in the order given.
+
+    A row that breaks a unique constraint is an IntegrityError, unless `conflict` says otherwise.
+
+    :param columns: field names as the database has them (`asset_id`); columns left out take what the database
+        gives them, so all that have no default of its own must be named.
+    """
+    if not rows:
+        return
+    fields = _fields(model, columns)
+    plain = [_plain(fields, row) for row in rows]
+    names, end = ", ".join(map(_quoted, columns)), conflict.clause() if conflict else ""
+    into = f"INSERT INTO {_quoted(model._meta.db_table)} ({names})"
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(f"{into} {_from_arrays(fields)} {end}", _turned(plain))
+        else:
+            marks = ", ".join(["%s"] * len(columns))
+            cursor.executemany(f"{into} VALUES ({marks}) {end}", plain)
+
+
+def update(model: type[models.Model], columns: Sequence[str], rows: Rows) -> None:
+    """Set `columns` of many rows, each with values of its own; the primary key comes first in each row."""
+    if not rows:
+        return
+    fields = _fields(model, columns)
+    plain = [(row[0], *_plain(fields, row[1:])) for row in rows]
+    table = _quoted(model._meta.db_table)
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            sets = ", ".join(f"{_quoted(name)} = given.{_quoted(name)}" for name in columns)
+            names = ", ".join(map(_quoted, ("id", *columns)))
+            given = f"({_from_arrays([model._meta.pk, *fields])}) AS given({names})"
+            statement = f"UPDATE {table} SET {sets} FROM {given} WHERE {table}.id = given.id"  # noqa: S608
+            cursor.execute(statement, _turned(plain))
+        else:
+            sets = ", ".join(f"{_quoted(name)} = %s" for name in columns)
+            turned = [(*row[1:], row[0]) for row in plain]
+            cursor.executemany(f"UPDATE {table} SET {sets} WHERE id = %s", turned)  # noqa: S608
+
+
+def take_ids(model: type[models.Model], count: int) -> list[int]:
+    """`count` fresh primary keys, ascending, that nobody else gets. Call inside a transaction."""
+    table = model._meta.db_table
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(
+                "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)", [table, count]
+            )
+            return sorted(row[0] for row in cursor.fetchall())
+        cursor.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = %s", [table])
+        last = cursor.fetchone()[0]
+        return list(range(last + 1, last + count + 1))
+
+
+def _fields(model: type[models.Model], columns: Sequence[str]) -> list[Any]:
+    by_column = {field.column: field for field in model._meta.concrete_fields}
+    return [by_column[name] for name in columns]
+
+
+def _from_arrays(fields: Sequence[Any]) -> str:
+    """A SELECT over one array per column, cast to the column's type (JSON travels as text)."""
+    sent = [
+        ("text" if isinstance(field, models.JSONField) else field.rel_db_type(connection)) for field in fields
+    ]
+    arrays = ", ".join(f"%s::{kind}[]" for kind in sent)
+    casts = ", ".join(
+        f"c{at}::jsonb" if isinstance(field, models.JSONField) else f"c{at}"
+        for at, field in enumerate(fields)
+    )
+    names = ", ".join(f"c{at}" for at in range(len(fields)))
+    return f"SELECT {casts} FROM unnest({arrays}) AS rows({names})"  # noqa: S608
+
+
+def _turned(rows: Rows) -> list[list[Any]]:
+    """Columns instead of rows."""
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def _plain(fields: Sequence[Any], row: Sequence[Any]) -> tuple[Any, ...]:
+    """The values as the driver wants them."""
+    return tuple(
+        json.dumps(value) if isinstance(field, models.JSONField) else _adapted(field, value)
+        for field, value in zip(fields, row, strict=True)
+    )
+
+
+def _adapted(field: Any, value: Any) -> Any:
+    if connection.vendor == "postgresql" or not isinstance(field, models.DateTimeField):
+        return value
+    return connection.ops.adapt_datetimefield_value(value)
+
+
+def _quoted(name: str) -> str:
+    return connection.ops.quote_name(name)

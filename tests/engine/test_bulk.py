@@ -1,0 +1,81 @@
+from datetime import timedelta
+
+import pytest
+
+from core import bulk
+from core.models import AssetEvent, HeldRun, Partition
+from tests.engine.world import IDENTITY, NOW, asset, consumer, emit, turn
+
+pytestmark = pytest.mark.django_db
+
+COLUMNS = ("asset_id", "key", "partition_date", "data_at", "extra", "attempt", "is_stale", "updated_at")
+
+
+def row(key, extra=None, at=NOW, stale=False):
+    return (asset("a").pk, key, None, at, extra or {}, "", stale, NOW)
+
+
+def write(*rows, conflict=None):
+    bulk.insert(Partition, COLUMNS, rows, conflict or bulk.Ignore())
+
+
+class TestInsert:
+    @pytest.mark.parametrize(
+        "key", ["a/b?c#d&e=%2F", '{"k1":"v1"}', "{a,b}", "NULL", "Zürich", "東京", "a\\|b", "'"]
+    )
+    def test_text_is_kept_byte_for_byte(self, key):
+        write(row(key, {"note": key}))
+        kept = Partition.objects.get()
+        assert (kept.key, kept.extra, kept.data_at, kept.state) == (key, {"note": key}, NOW, "materialized")
+
+    def test_a_row_that_is_there_is_left_as_it_was(self):
+        write(row("k", {"n": 1}))
+        write(row("k", {"n": 2}), row("other"))
+        assert list(Partition.objects.order_by("key").values_list("key", "extra")) == [
+            ("k", {"n": 1}),
+            ("other", {}),
+        ]
+
+    def test_or_takes_the_new_values_of_the_named_columns_only(self):
+        write(row("k", {"n": 1}, stale=True))
+        later = NOW + timedelta(hours=1)
+        write(row("k", {"n": 2}, at=later), conflict=bulk.Replace(("asset_id", "key"), ("data_at",)))
+        kept = Partition.objects.get()
+        assert (kept.data_at, kept.extra, kept.is_stale) == (later, {"n": 1}, True)
+
+    def test_no_rows_are_no_statement(self, django_assert_num_queries):
+        with django_assert_num_queries(0):
+            write()
+
+    def test_thousands_at_once(self):
+        write(*(row(f"k{number}") for number in range(5000)))
+        assert Partition.objects.count() == 5000
+
+
+class TestUpdate:
+    def test_each_row_gets_its_own_values(self):
+        consumer("joined", {"a": IDENTITY, "b": IDENTITY})
+        emit("a", "x", "y")
+        turn()
+        x, y = HeldRun.objects.order_by("partition_key")
+        bulk.update(HeldRun, ("sentence", "judge_after"), [(x.pk, "first", NOW), (y.pk, "it's second", None)])
+        assert list(HeldRun.objects.order_by("partition_key").values_list("sentence", "judge_after")) == [
+            ("first", NOW),
+            ("it's second", None),
+        ]
+
+
+class TestTakeIds:
+    def test_they_are_fresh_and_ascending(self):
+        emit("a", "k")
+        ids = bulk.take_ids(AssetEvent, 3)
+        assert ids == sorted(set(ids))
+        assert min(ids) > AssetEvent.objects.get().pk
+
+    def test_rows_made_afterwards_do_not_collide(self):
+        [first, second] = bulk.take_ids(AssetEvent, 2)
+        AssetEvent.objects.bulk_create(
+            AssetEvent(pk=pk, asset=asset("a"), source="api", timestamp=NOW) for pk in (first, second)
+        )
+        emit("a", "k")
+        assert AssetEvent.objects.count() == 3
