@@ -6,7 +6,7 @@ always parameters.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,35 +47,33 @@ def insert(
     """
     if not rows:
         return
-    fields = _fields(model, columns)
-    plain = [_plain(fields, row) for row in rows]
-    names, end = ", ".join(map(_quoted, columns)), conflict.clause() if conflict else ""
-    into = f"INSERT INTO {_quoted(model._meta.db_table)} ({names})"
+    fields, end = _fields(model, columns), conflict.clause() if conflict else ""
+    into = f"INSERT INTO {_quoted(model._meta.db_table)} ({', '.join(map(_quoted, columns))})"
+    given = _columns(fields, rows)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            cursor.execute(f"{into} {_from_arrays(fields)} {end}", _turned(plain))
+            cursor.execute(f"{into} {_from_arrays(fields)} {end}", given)
         else:
             marks = ", ".join(["%s"] * len(columns))
-            cursor.executemany(f"{into} VALUES ({marks}) {end}", plain)
+            cursor.executemany(f"{into} VALUES ({marks}) {end}", list(zip(*given, strict=True)))
 
 
 def update(model: type[models.Model], columns: Sequence[str], rows: Rows) -> None:
     """Set `columns` of many rows, each with values of its own; the primary key comes first in each row."""
     if not rows:
         return
-    fields = _fields(model, columns)
-    plain = [(row[0], *_plain(fields, row[1:])) for row in rows]
-    table = _quoted(model._meta.db_table)
+    fields = [model._meta.pk, *_fields(model, columns)]
+    table, given = _quoted(model._meta.db_table), _columns(fields, rows)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             sets = ", ".join(f"{_quoted(name)} = given.{_quoted(name)}" for name in columns)
             names = ", ".join(map(_quoted, ("id", *columns)))
-            given = f"({_from_arrays([model._meta.pk, *fields])}) AS given({names})"
-            statement = f"UPDATE {table} SET {sets} FROM {given} WHERE {table}.id = given.id"  # noqa: S608
-            cursor.execute(statement, _turned(plain))
+            arrays = f"({_from_arrays(fields)}) AS given({names})"
+            statement = f"UPDATE {table} SET {sets} FROM {arrays} WHERE {table}.id = given.id"  # noqa: S608
+            cursor.execute(statement, given)
         else:
             sets = ", ".join(f"{_quoted(name)} = %s" for name in columns)
-            turned = [(*row[1:], row[0]) for row in plain]
+            turned = list(zip(*given[1:], given[0], strict=True))
             cursor.executemany(f"UPDATE {table} SET {sets} WHERE id = %s", turned)  # noqa: S608
 
 
@@ -112,23 +110,20 @@ def _from_arrays(fields: Sequence[Any]) -> str:
     return f"SELECT {casts} FROM unnest({arrays}) AS rows({names})"  # noqa: S608
 
 
-def _turned(rows: Rows) -> list[list[Any]]:
-    """Columns instead of rows."""
-    return [list(column) for column in zip(*rows, strict=True)]
+def _columns(fields: Sequence[Any], rows: Rows) -> list[list[Any]]:
+    """One list per column, its values as the driver wants them."""
+    return [
+        list(map(convert, column)) if (convert := _converter(field)) else list(column)
+        for field, column in zip(fields, zip(*rows, strict=True), strict=True)
+    ]
 
 
-def _plain(fields: Sequence[Any], row: Sequence[Any]) -> tuple[Any, ...]:
-    """The values as the driver wants them."""
-    return tuple(
-        json.dumps(value) if isinstance(field, models.JSONField) else _adapted(field, value)
-        for field, value in zip(fields, row, strict=True)
-    )
-
-
-def _adapted(field: Any, value: Any) -> Any:
-    if connection.vendor == "postgresql" or not isinstance(field, models.DateTimeField):
-        return value
-    return connection.ops.adapt_datetimefield_value(value)
+def _converter(field: Any) -> Callable[[Any], Any] | None:
+    if isinstance(field, models.JSONField):
+        return json.dumps
+    if isinstance(field, models.DateTimeField) and connection.vendor != "postgresql":
+        return connection.ops.adapt_datetimefield_value
+    return None
 
 
 def _quoted(name: str) -> str:

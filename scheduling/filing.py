@@ -172,10 +172,10 @@ def _found(wanted: Wanted) -> list[tuple[HeldRun, Partition]]:
     for asset_id, by_key in wanted.items():
         keys = list(by_key)
         for start in range(0, len(keys), 5000):
-            part = Partition.objects.filter(
+            parts = Partition.objects.filter(
                 asset_id=asset_id, key__in=keys[start : start + 5000], data_at__isnull=False
-            )
-            found += [(row, each) for each in part for row in by_key[each.key]]
+            ).only("asset_id", "key", "data_at", "last_event_id")
+            found += [(row, part) for part in parts for row in by_key[part.key]]
     return found
 
 

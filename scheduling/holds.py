@@ -32,7 +32,8 @@ class NotHeld(PartitionError):
 def route_pending(*, now: datetime, limit: int = 500) -> int:
     """Map up to `limit` events that wait for it and count them. Returns how many; none left when 0."""
     with transaction.atomic():
-        events = list(AssetEvent.objects.unrouted().select_for_update(skip_locked=True, no_key=True)[:limit])
+        waiting = AssetEvent.objects.unrouted().only("asset_id", "partition_key", "timestamp")
+        events = list(waiting.select_for_update(skip_locked=True, no_key=True)[:limit])
         if not events:
             return 0
         mapped = map_events(events)
