@@ -8,7 +8,7 @@ import csv
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from functools import lru_cache
 from importlib.util import find_spec
@@ -36,14 +36,16 @@ def store(city: str, readings: Mapping[str, float]) -> None:
         )
 
 
-def stored(city: str, day: str) -> dict[str, float]:
-    """The readings kept of one day, by hour."""
+def of_day(city: str, day: str) -> dict[str, float]:
+    """The readings of one day by hour: as they are kept or, of an hour that never came in, as in the source.
+
+    Somebody who records an hour by hand says that it is there, and keeps nothing.
+    """
     with closing(_database()) as database:
         rows = database.execute(
-            "SELECT hour, degrees FROM reading WHERE city = ? AND hour LIKE ? ORDER BY hour",
-            (city, f"{day}T%"),
-        )
-        return dict(rows.fetchall())
+            "SELECT hour, degrees FROM reading WHERE city = ? AND hour LIKE ?", (city, f"{day}T%")
+        ).fetchall()
+    return {hour: degrees for hour, degrees in source(city).items() if hour.startswith(day)} | dict(rows)
 
 
 def write_summary(name: str, summary: Mapping[str, Any]) -> Path:
@@ -56,9 +58,10 @@ def write_summary(name: str, summary: Mapping[str, Any]) -> Path:
     return path
 
 
-def read_summaries(names: Iterable[str]) -> list[dict[str, Any]]:
-    """The files of statistics of those names that exist, in order."""
-    return [json.loads(path.read_text()) for path in map(_summary, names) if path.exists()]
+def read_summary(name: str) -> dict[str, Any] | None:
+    """The file of statistics of that name, if there is one."""
+    path = _summary(name)
+    return json.loads(path.read_text()) if path.exists() else None
 
 
 def directory() -> Path:

@@ -9,6 +9,7 @@ The slices are composite, a city and a time: `seattle|2010-03-14T09:00:00`, `sea
   one reading for both: 24 names for 25 hours. The key format here is the source's, so 24 are expected.
 """
 
+from calendar import monthrange
 from statistics import fmean
 from typing import Any
 
@@ -35,7 +36,9 @@ from scheduling.sdk import (
 
 ZONE = "America/Los_Angeles"
 CITIES = tuple(_readings.FILES)
+TOGETHER = "all_cities"
 YEAR = {"start": "2010-01-01", "end": "2011-01-01", "timezone": ZONE}
+BY_CITY = ("city", StaticPartitions(CITIES))
 
 
 @asset(
@@ -43,12 +46,7 @@ YEAR = {"start": "2010-01-01", "end": "2011-01-01", "timezone": ZONE}
     schedule=PartitionedAtRuntime(),
     group="temperatures",
     tags=["example", "temperatures"],
-    partitions=MultiPartitions(
-        {
-            "city": StaticPartitions(CITIES),
-            "hour": HourlyPartitions(**YEAR, key_format="%Y-%m-%dT%H:%M:%S"),
-        }
-    ),
+    partitions=MultiPartitions((BY_CITY, ("hour", HourlyPartitions(**YEAR, key_format="%Y-%m-%dT%H:%M:%S")))),
 )
 def hourly_temperature(self, dag_run, outlet_events):
     """Takes one hour of a city, named by the key of the run, or a whole day, named in its conf."""
@@ -69,18 +67,12 @@ def hourly_temperature(self, dag_run, outlet_events):
     ),
     group="temperatures",
     tags=["example", "temperatures"],
-    partitions=MultiPartitions({"city": StaticPartitions(CITIES), "day": DailyPartitions(**YEAR)}),
+    partitions=MultiPartitions((BY_CITY, ("day", DailyPartitions(**YEAR)))),
 )
 def daily_temperature(self, partition_key, outlet_events):
     """Sums up a day of a city when all its hours are there."""
     city, day = partition_key.split("|")
-    readings = _readings.stored(city, day)
-    summary = {
-        "min": min(readings.values()),
-        "mean": round(fmean(readings.values()), 2),
-        "max": max(readings.values()),
-        "count": len(readings),
-    }
+    summary = _summed(city, day)
     path = _readings.write_summary(f"daily/{city}/{day}", summary)
     outlet_events[self].extra = summary
     print(f"{path}: {summary}")
@@ -96,13 +88,14 @@ def daily_temperature(self, partition_key, outlet_events):
     ),
     group="temperatures",
     tags=["example", "temperatures"],
-    partitions=MultiPartitions({"city": StaticPartitions(CITIES), "month": MonthlyPartitions(**YEAR)}),
+    partitions=MultiPartitions((BY_CITY, ("month", MonthlyPartitions(**YEAR)))),
 )
 def monthly_temperature(self, partition_key, outlet_events):
     """Sums up a month of a city when all its days are there."""
     city, month = partition_key.split("|")
-    days = _readings.read_summaries(f"daily/{city}/{month}-{day:02}" for day in range(1, 32))
-    summary = _merged(days)
+    year, number = month.split("-")
+    days = [f"{month}-{day:02}" for day in range(1, monthrange(int(year), int(number))[1] + 1)]
+    summary = _merged([_summary(city, day) for day in days])
     _readings.write_summary(f"monthly/{city}/{month}", summary)
     outlet_events[self].extra = summary
     print(f"{partition_key}: {len(days)} days, {summary}")
@@ -112,18 +105,18 @@ def monthly_temperature(self, partition_key, outlet_events):
     schedule=PartitionedAssetTimetable(
         assets=daily_temperature,
         default_partition_mapper=ProductMapper(
-            RollupMapper(FixedKeyMapper("all_cities"), SegmentWindow(CITIES)),
+            RollupMapper(FixedKeyMapper(TOGETHER), SegmentWindow(CITIES)),
             IdentityMapper(),
         ),
     ),
     group="temperatures",
     tags=["example", "temperatures"],
-    partitions=MultiPartitions({"cities": StaticPartitions(["all_cities"]), "day": DailyPartitions(**YEAR)}),
+    partitions=MultiPartitions((("cities", StaticPartitions((TOGETHER,))), ("day", DailyPartitions(**YEAR)))),
 )
 def all_cities_temperature(self, partition_key, outlet_events):
     """Sums up a day of all cities when each has its own."""
     _, day = partition_key.split("|")
-    summary = _merged(_readings.read_summaries(f"daily/{city}/{day}" for city in CITIES))
+    summary = _merged([_summary(city, day) for city in CITIES])
     _readings.write_summary(f"all_cities/{day}", summary)
     outlet_events[self].extra = summary
     print(f"{partition_key}: {summary}")
@@ -142,6 +135,21 @@ def _asked(dag_run) -> tuple[str, dict[str, float]]:
     if not found:
         raise LookupError(f"{_readings.FILES[city]} has no reading for {wanted}")
     return city, found
+
+
+def _summary(city: str, day: str) -> dict[str, Any]:
+    """The statistics of a day: its file or, if it was only recorded by hand, what its readings come to."""
+    return _readings.read_summary(f"daily/{city}/{day}") or _summed(city, day)
+
+
+def _summed(city: str, day: str) -> dict[str, Any]:
+    degrees = _readings.of_day(city, day).values()
+    return {
+        "min": min(degrees),
+        "mean": round(fmean(degrees), 2),
+        "max": max(degrees),
+        "count": len(degrees),
+    }
 
 
 def _merged(summaries: list[dict[str, Any]]) -> dict[str, Any]:

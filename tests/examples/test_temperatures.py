@@ -185,6 +185,34 @@ class TestMissingHour:
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("examples")
+class TestRecordedByHand:
+    """Nothing was ingested; somebody says over the API which slices are there."""
+
+    def record(self, name: str, *keys: str) -> None:
+        world.emit(name, *keys, at=now())
+        while demo.turn(worker="test", clock=now):
+            pass
+
+    def test_hours_make_a_day(self):
+        hours = [f"sf|2010-05-01T{hour:02}:00:00" for hour in range(24)]
+        self.record("hourly_temperature", *hours[:23])
+        assert held()["daily_temperature", "sf|2010-05-01"] == "waiting on 1 of 24: hours 23"
+        self.record("hourly_temperature", hours[23])
+        degrees = [each for label, each in readings("sf").items() if label.startswith("2010/05/01")]
+        part = world.part("daily_temperature", "sf|2010-05-01")
+        assert part.state == "materialized"
+        assert (part.extra["min"], part.extra["max"], part.extra["count"]) == (min(degrees), max(degrees), 24)
+
+    def test_days_make_a_month_and_all_cities(self):
+        self.record(
+            "daily_temperature", *[f"sf|2010-02-{day:02}" for day in range(1, 29)], "seattle|2010-02-01"
+        )
+        assert world.part("monthly_temperature", "sf|2010-02").extra["count"] == 28 * 24
+        assert world.part("all_cities_temperature", "all_cities|2010-02-01").extra["count"] == 48
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("examples")
 class TestIngest:
     def test_takes_one_hour_by_its_key(self):
         run = ingest("seattle|2010-07-01T12:00:00")
