@@ -1,0 +1,91 @@
+from datetime import timedelta
+
+import pytest
+
+from core.models import DefinitionSource, Pulse
+from scheduling import board, claims, health, runs
+from scheduling.runs import Ask
+from tests.engine import world
+from tests.engine.world import ALICE, HOURS_TO_DAY, IDENTITY, NOW, consumer, emit, hours, turn
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def engine(db):
+    """A beat and a worker that are alive, so that only what a test brings needs a person."""
+    for kind in Pulse.Kind:
+        health.pulse(kind.value, kind, now=NOW)
+
+
+def needs(now=NOW):
+    return board.needs(health.report(now), now=now)
+
+
+class TestNeeds:
+    def test_a_quiet_installation_needs_nobody(self):
+        emit("hourly", "2026-03-09T07:00:00")
+        assert needs() == []
+
+    def test_a_silent_engine_comes_first(self):
+        DefinitionSource.objects.create(name="shop.py", error="NameError: sale", loaded_at=NOW)
+        found = needs(NOW + timedelta(minutes=5))
+        assert [need.kind for need in found] == ["engine", "engine", "definition"]
+        assert "silent" in found[0].sentence
+
+    def test_a_file_that_cannot_be_loaded_is_named_with_its_error(self):
+        DefinitionSource.objects.create(name="shop.py", error="NameError: sale", loaded_at=NOW)
+        [need] = needs()
+        assert (need.kind, need.subject, need.sentence) == ("definition", "shop.py", "NameError: sale")
+
+    def test_a_dag_that_can_never_fire_is_named_but_no_warning(self):
+        error = {"code": "never-fires", "level": "error", "sentence": "2026 can never equal 2026-03-10"}
+        world.dag("broken", problems=[error, error])
+        world.dag("warned", problems=[error | {"level": "warning"}])
+        [need] = needs()
+        assert (need.subject, need.sentence, need.count) == ("broken", error["sentence"], 2)
+
+    def test_held_runs_that_can_never_fire_are_counted_per_dag(self):
+        hopeless = HOURS_TO_DAY | {"wait_policy": {"type": "MinimumCount", "n": 24}}
+        consumer("sum", {"hourly": hopeless})
+        emit("hourly", *hours("2026-03-09", 1), *hours("2026-03-10", 1))
+        turn()
+        world.HeldRun.objects.update(verdict="unreachable", sentence="can never fire")
+        [need] = needs()
+        assert (need.kind, need.subject, need.verdict, need.count) == ("held", "sum", "unreachable", 2)
+
+    def test_failed_partitions_are_named_for_a_day(self):
+        made = world.dag("nightly", {"type": "PartitionedAtRuntime"}, writes=["daily"])
+        claims.fail(world.start(runs.trigger(made, Ask("2026-03-09"), deed=ALICE, at=NOW)), "boom", at=NOW)
+        [need] = needs()
+        assert (need.kind, need.subject, need.sentence) == ("failed", "daily", "2026-03-09")
+        for kind in Pulse.Kind:
+            health.pulse(kind.value, kind, now=NOW + timedelta(days=2))
+        assert needs(NOW + timedelta(days=2)) == []
+
+    def test_a_failed_run_without_a_key_is_named_by_its_dag(self):
+        made = world.dag("report")
+        claims.fail(world.start(runs.trigger(made, Ask(), deed=ALICE, at=NOW)), "no paper", at=NOW)
+        [need] = needs()
+        assert (need.kind, need.subject, need.sentence) == ("run", "report", "no paper")
+
+    def test_events_that_nobody_could_count_are_named(self):
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        emit("hourly", "noon", None)
+        turn()
+        [need] = needs()
+        assert (need.kind, need.subject, need.count) == ("mapping", "sum", 2)
+
+
+class TestFlow:
+    def test_counts_what_waits_and_what_moves(self):
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        consumer("copy", {"hourly": IDENTITY})
+        emit("hourly", *hours("2026-03-09", 1, 2))
+        turn()
+        world.start(world.DagRun.objects.first())
+        assert board.flow() == {"held": 1, "queued": 1, "running": 1}
+        assert board.verdicts() == {"waiting": 1}
+
+    def test_nothing_is_counted_as_nothing(self):
+        assert board.flow() == {"held": 0, "queued": 0, "running": 0}

@@ -1,0 +1,125 @@
+import pytest
+
+from core.models import HeldRun
+from scheduling import board, journal, runs
+from scheduling.board import HeldFilter, JournalFilter, RunFilter
+from scheduling.runs import Ask
+from tests.engine import world
+from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, asset, consumer, emit, turn
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def held(db):
+    """Seven days held by one Dag, two by another."""
+    consumer("sum", {"hourly": HOURS_TO_DAY})
+    consumer("count", {"visits": HOURS_TO_DAY})
+    emit("hourly", *(f"2026-03-0{day}T09:00:00" for day in range(1, 8)))
+    emit("visits", "2026-02-01T09:00:00", "2026-02-02T09:00:00")
+    turn()
+    HeldRun.objects.filter(partition_key="2026-03-04").update(verdict="broken")
+
+
+def keys(wanted=None, **options):
+    page = board.held_runs(wanted or HeldFilter(), **options)
+    return [row.partition_key for row in page.rows], page.following
+
+
+@pytest.mark.usefixtures("held")
+class TestHeldRuns:
+    def test_those_that_have_waited_longest_come_first(self):
+        found, following = keys()
+        assert found == sorted(found, key=lambda key: HeldRun.objects.get(partition_key=key).pk)
+        assert (len(found), following) == (9, None)
+
+    def test_newest_first_is_the_same_the_other_way_round(self):
+        assert keys(HeldFilter(newest_first=True))[0] == keys()[0][::-1]
+
+    @pytest.mark.parametrize("newest_first", [False, True])
+    def test_pages_cover_everything_once(self, newest_first):
+        wanted, found, after = HeldFilter(newest_first=newest_first), [], 0
+        while True:
+            page, following = keys(wanted, after=after, size=4)
+            found += page
+            if following is None:
+                break
+            after = following
+        assert found == keys(wanted)[0]
+
+    def test_a_page_that_is_just_full_has_no_next(self):
+        assert keys(size=9)[1] is None
+
+    @pytest.mark.parametrize(
+        ("wanted", "count"),
+        [
+            (HeldFilter(verdict="broken"), 1),
+            (HeldFilter(dag="count"), 2),
+            (HeldFilter(asset="visits"), 2),
+            (HeldFilter(key="03-0"), 7),
+            (HeldFilter(dag="sum", key="02-0"), 0),
+        ],
+    )
+    def test_are_narrowed(self, wanted, count):
+        assert len(keys(wanted)[0]) == count
+
+    def test_what_has_fired_is_not_among_them(self):
+        row = HeldRun.objects.held().first()
+        world.holds.fire_now(row, deed=ALICE, at=NOW)
+        assert row.partition_key not in keys()[0]
+
+
+class TestRuns:
+    @pytest.fixture(autouse=True)
+    def some(self, db):
+        made = world.dag("nightly", {"type": "PartitionedAtRuntime"})
+        for day in range(1, 6):
+            runs.trigger(made, Ask(f"2026-03-0{day}"), deed=ALICE, at=NOW)
+        runs.trigger(world.dag("report"), Ask(run_id="the one"), deed=ALICE, at=NOW)
+
+    def test_the_newest_come_first(self):
+        rows = board.runs(RunFilter()).rows
+        assert [row.partition_key for row in rows][:2] == [None, "2026-03-05"]
+
+    @pytest.mark.parametrize(
+        ("wanted", "count"),
+        [
+            (RunFilter(dag="nightly"), 5),
+            (RunFilter(state="running"), 0),
+            (RunFilter(run_type="manual"), 6),
+            (RunFilter(key="-03-03"), 1),
+            (RunFilter(run_id="the one"), 1),
+        ],
+    )
+    def test_are_narrowed(self, wanted, count):
+        assert len(board.runs(wanted).rows) == count
+
+    def test_older_ones_are_on_the_next_page(self):
+        first = board.runs(RunFilter(), size=4)
+        rest = board.runs(RunFilter(), after=first.following, size=4)
+        assert [row.pk for row in first.rows + rest.rows] == [row.pk for row in board.runs(RunFilter()).rows]
+
+
+class TestJournal:
+    @pytest.fixture(autouse=True)
+    def some(self, db):
+        made = world.dag("nightly")
+        journal.note("dag paused", deed=ALICE, at=NOW, about=made)
+        journal.note("asset event recorded", deed=ALICE, at=NOW, about=asset("daily"), key="2026-03-09")
+        journal.note("worker lost", at=NOW, about=made)
+
+    def test_the_latest_comes_first(self):
+        assert board.journal(JournalFilter()).rows[0].event == "worker lost"
+
+    @pytest.mark.parametrize(
+        ("wanted", "count"),
+        [
+            (JournalFilter(event="dag paused"), 1),
+            (JournalFilter(dag="nightly"), 2),
+            (JournalFilter(asset="daily"), 1),
+            (JournalFilter(by="alice"), 2),
+            (JournalFilter(key="03-09"), 1),
+        ],
+    )
+    def test_is_narrowed(self, wanted, count):
+        assert len(board.journal(wanted).rows) == count
