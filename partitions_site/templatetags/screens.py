@@ -1,11 +1,12 @@
 """How instants, ages, counts and states look. No queries."""
 
 import json
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 from django import template
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -18,6 +19,8 @@ register = template.Library()
 MOST_MEMBERS = 62
 
 UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
+
+NOT_ALLOWED = "Your login may look but not do this: it needs the role operator"
 
 PICTURED = {
     "success": "materialized",
@@ -75,6 +78,23 @@ def age(instant: datetime, now: datetime) -> str:
         if gone < timedelta(minutes=1)
         else f"{span(gone - timedelta(seconds=gone.seconds % 60))} ago"
     )
+
+
+@register.simple_tag(takes_context=True)
+def deed(
+    context: dict[str, Any], right: str, words: str, screen: str, *args: Any, **query: Any
+) -> SafeString:
+    """A link to a deed: the right it needs, its words, the name of its screen, what goes into the address.
+
+    `style` is its class. For somebody without the right the same words stand there disabled, and say why.
+    """
+    style = query.pop("style", "button")
+    if not context["request"].user.has_perm(right):
+        return format_html(
+            '<span class="{}" aria-disabled="true" title="{}">{}</span>', style, NOT_ALLOWED, words
+        )
+    address = reverse(screen, args=args) + (f"?{urlencode(query)}" if query else "")
+    return format_html('<a class="{}" href="{}" data-dialog>{}</a>', style, address, words)
 
 
 @register.filter
@@ -147,8 +167,15 @@ def some(count: int, noun: str) -> str:
 
 
 @register.filter
-def last_of(items: Sequence[Any]) -> Any:
-    return items[-1] if items else None
+def last_line(text: str) -> str:
+    """What a traceback says in the end."""
+    lines = text.strip().splitlines()
+    return lines[-1] if lines else ""
+
+
+@register.filter
+def trigger_words(dag_id: str) -> str:
+    return f"Trigger {dag_id}…"
 
 
 @register.filter

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from core.models import Asset, AssetEvent, Dag, Partition
-from partitions_site.web.http import HtmxRequest, answer, deed, go, later, whole
+from partitions_site.web.http import HtmxRequest, allowed, answer, deed, go, later, whole
 from scheduling import board, events
 from scheduling.algebra.errors import PartitionError
 from scheduling.board import Cells, Grid, Look
@@ -42,6 +42,7 @@ def asset(request: HtmxRequest, name: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@allowed("core.add_assetevent")
 def record(request: HtmxRequest) -> HttpResponse:
     """Record an asset event by hand: say so first, then do it, then go back to where it was asked."""
     given = request.POST if request.method == "POST" else request.GET

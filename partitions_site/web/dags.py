@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from core.models import Dag
-from partitions_site.web.http import HtmxRequest, answer, deed, go, later
+from partitions_site.web.http import HtmxRequest, allowed, answer, deed, go, later
 from scheduling import board, configuration, listening, runs
 from scheduling import meaning as meanings
 from scheduling.algebra.errors import PartitionError
@@ -51,6 +51,7 @@ def dag(request: HtmxRequest, dag_id: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@allowed("core.add_dagrun")
 def trigger(request: HtmxRequest) -> HttpResponse:
     """Run a Dag by hand, for one key if its runs have one."""
     given = request.POST if request.method == "POST" else request.GET
@@ -82,6 +83,7 @@ def meaning(request: HtmxRequest) -> HttpResponse:
 
 
 @require_POST
+@allowed("core.change_dag")
 def pause(request: HtmxRequest) -> HttpResponse:
     """Pause a Dag, or let it run again."""
     row = get_object_or_404(Dag, dag_id=request.POST.get("dag", ""))

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from core.models import Asset, Dag, DagRun, HeldRun
 from partitions_site.web import confirm
 from partitions_site.web.confirm import Question
-from partitions_site.web.http import HtmxRequest, answer, deed, later, whole
+from partitions_site.web.http import HtmxRequest, allowed, answer, deed, later, whole
 from scheduling import board
 from scheduling import holds as engine
 from scheduling.algebra.verdicts import Kind, Progress, Verdict
@@ -50,12 +50,14 @@ def held_run(request: HtmxRequest, pk: int) -> HttpResponse:
         "assets": later(_by_leaf, row),
         "rounds": later(lambda: list(_rounds(row))),
         "is_open": row.state == HeldRun.State.HELD,
-        "is_moving": row.state == HeldRun.State.HELD or bool(row.run and row.run.state not in DagRun.FINISHED),
+        "is_moving": row.state == HeldRun.State.HELD
+        or bool(row.run and row.run.state not in DagRun.FINISHED),
     }
     return answer(request, "held/detail.html", "held/_now.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@allowed("core.change_heldrun")
 def fire(request: HtmxRequest, pk: int) -> HttpResponse:
     """Fire it now with what it has."""
     row = _get(pk)
@@ -82,6 +84,7 @@ def fire(request: HtmxRequest, pk: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@allowed("core.change_heldrun")
 def cancel(request: HtmxRequest, pk: int) -> HttpResponse:
     """Close it without a run."""
     row = _get(pk)

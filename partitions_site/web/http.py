@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, HttpResponseRedirect
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -72,6 +73,24 @@ def signed_in(screen: Screen) -> Callable[..., HttpResponse]:
         return go(request, f"{reverse('login')}?{urlencode({'next': here or '/'})}")
 
     return guarded
+
+
+def allowed(right: str) -> Callable[[Screen], Callable[..., HttpResponse]]:
+    """A screen that only those may open who have `right`, such as `core.add_dagrun`.
+
+    :raises PermissionDenied: with a sentence, for others; Django makes a page of it.
+    """
+
+    def guard(screen: Screen) -> Callable[..., HttpResponse]:
+        @wraps(screen)
+        def guarded(request: HtmxRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if not request.user.has_perm(right):
+                raise PermissionDenied(f"{request.user.get_username()} may look but not do this")
+            return screen(request, *args, **kwargs)
+
+        return guarded
+
+    return guard
 
 
 def deed(request: HtmxRequest) -> Deed:

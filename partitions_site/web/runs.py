@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from core.models import Dag, DagRun, LogLine
 from partitions_site.web import confirm
 from partitions_site.web.confirm import Question
-from partitions_site.web.http import HtmxRequest, answer, deed, later, whole
+from partitions_site.web.http import HtmxRequest, allowed, answer, deed, later, whole
 from scheduling import board
 from scheduling import runs as engine
 from scheduling.board import RunFilter
@@ -57,6 +57,7 @@ def run(request: HtmxRequest, pk: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@allowed("core.change_dagrun")
 def retry(request: HtmxRequest, pk: int) -> HttpResponse:
     """Run it once more: same run, next attempt."""
     row = get_object_or_404(DagRun.objects.select_related("dag"), pk=pk)
@@ -78,6 +79,7 @@ def retry(request: HtmxRequest, pk: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@allowed("core.change_dagrun")
 def cancel(request: HtmxRequest, pk: int) -> HttpResponse:
     """Stop it; nothing is emitted."""
     row = get_object_or_404(DagRun.objects.select_related("dag"), pk=pk)

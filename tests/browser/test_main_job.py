@@ -1,4 +1,4 @@
-"""The main job: hours arrive, a day waits and says for which, the last one fires it, its partition appears."""
+"""The main job: hours arrive, a day waits and says for which, the last one fires it, a partition appears."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -13,7 +13,11 @@ DAY = "2026-03-10"
 def post(installation: Installation, *hours: int, day: str = DAY) -> None:
     assets = installation.request("GET", "/api/v2/assets?name_pattern=hourly_sales")[1]["assets"]
     for hour in hours:
-        event = {"asset_id": assets[0]["id"], "partition_key": f"{day}T{hour:02}:00:00", "extra": {"rows": hour}}
+        event = {
+            "asset_id": assets[0]["id"],
+            "partition_key": f"{day}T{hour:02}:00:00",
+            "extra": {"rows": hour},
+        }
         status, answer = installation.request("POST", "/api/v2/assets/events", event)
         assert status == 200, answer
 
@@ -46,7 +50,7 @@ def test_the_last_hour_fires_the_day_while_somebody_watches(page: Page, installa
 
 def test_the_page_of_one_held_run_follows_it_into_its_run(page: Page, installation: Installation):
     day = "2026-03-11"
-    post(installation, *range(0, 22), day=day)
+    post(installation, *range(22), day=day)
     page.goto("/held")
     page.get_by_role("link", name=day, exact=True).click()
     why = page.get_by_role("status").first

@@ -1,0 +1,133 @@
+"""Pictures of every screen, in both themes, wide and narrow: `python -m tests.browser.screens DIR`.
+
+Without `--address` it starts an installation of its own: the demo replayed, a broken file, a failed run.
+"""
+
+import argparse
+import contextlib
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.browser.chromium import ARGUMENTS, sign_in
+from tests.installed import LOGIN, Installation
+from tests.servers import chromium_path
+
+HELD_DAY = "seattle%7C2010-03-14"
+
+SCREENS = {
+    "overview": "/",
+    "asset": "/assets/hourly_temperature",
+    "asset-month": "/assets/hourly_temperature?zoom=2010-03",
+    "asset-day": f"/assets/hourly_temperature?zoom=2010-03-14&key={HELD_DAY}T02:00:00",
+    "asset-held": f"/assets/daily_temperature?key={HELD_DAY}",
+    "asset-made": "/assets/monthly_temperature?key=sf%7C2010-07",
+    "asset-list": "/assets/daily_temperature?state=held",
+    "asset-live": "/assets/machine_load",
+    "held": "/held",
+    "dags": "/dags",
+    "dag": "/dags/daily_temperature",
+    "dag-ticks": "/dags/machine_load",
+    "trigger": f"/trigger?dag=daily_temperature&key={HELD_DAY}",
+    "trigger-refused": "/trigger?dag=machine_load&key=14.3.2010",
+    "runs": "/runs",
+    "runs-failed": "/runs?state=failed",
+    "definitions": "/definitions",
+    "journal": "/journal",
+    "health": "/health",
+}
+FOLLOWED = {
+    "held-run": ("/held?dag=daily_temperature", "td[data-label=Partition] a"),
+    "run": ("/runs?dag=monthly_temperature", "td[data-label=Key] a"),
+    "run-failed": ("/runs?state=failed", "td[data-label=Key] a"),
+}
+"""Screens whose address has a number: where to find a link to one."""
+
+SIZES = {1440: 900, 390: 844}
+
+BROKEN = """from scheduling.sdk import DAG, Asset
+
+sales = Asset("sales")
+with DAG("report", schedule=sale):
+    ...
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.browser.screens", description=__doc__)
+    parser.add_argument("directory", type=Path)
+    parser.add_argument(
+        "--address", help="a running installation with the demo, such as http://127.0.0.1:8000"
+    )
+    parser.add_argument("--user", default=":".join(LOGIN), metavar="NAME:PASSWORD")
+    options = parser.parse_args()
+    options.directory.mkdir(parents=True, exist_ok=True)
+    with contextlib.ExitStack() as stack:
+        address = options.address or stack.enter_context(demo())
+        playwright = stack.enter_context(sync_playwright())
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=ARGUMENTS)
+        for theme in ("light", "dark"):
+            for width in SIZES:
+                take(browser, address, options, theme, width)
+
+
+def take(browser: Browser, address: str, options: argparse.Namespace, theme: str, width: int) -> None:
+    """Every screen in one theme and width, as `NAME-THEME-WIDTH.png`."""
+    context = browser.new_context(
+        base_url=address, color_scheme=theme, viewport={"width": width, "height": SIZES[width]}
+    )
+    page = context.new_page()
+
+    def picture(name: str) -> None:
+        page.wait_for_load_state("networkidle")
+        page.screenshot(path=options.directory / f"{name}-{theme}-{width}.png", full_page=True)
+
+    page.goto("/sign-in")
+    picture("sign-in")
+    sign_in(page, *options.user.split(":", 1))
+    for name, path in SCREENS.items():
+        page.goto(path)
+        picture(name)
+    for name, (path, link) in FOLLOWED.items():
+        page.goto(path)
+        if page.locator(link).count():
+            page.goto(page.locator(link).first.get_attribute("href"))
+            picture(name)
+    page.goto("/held?dag=daily_temperature")
+    page.locator(FOLLOWED["held-run"][1]).first.click()
+    page.get_by_role("link", name="Fire now…").click()
+    page.get_by_role("dialog").wait_for()
+    picture("question")
+    context.close()
+
+
+@contextlib.contextmanager
+def demo() -> Iterator[str]:
+    """An installation with the examples replayed."""
+    with tempfile.TemporaryDirectory() as directory:
+        broken = Path(directory) / "report.py"
+        broken.write_text(BROKEN)
+        made = Installation(
+            Path(directory) / "var",
+            *("--definitions", "scheduling.examples"),
+            *("--definitions", str(broken)),
+            *("--user", ":".join(LOGIN)),
+        )
+        made.start()
+        try:
+            assert made.popen("load_demo", stdout=sys.stderr).wait() == 0
+            made.sign_in()
+            run = {"partition_key": "atlantis|2010-03-14"}
+            made.request("POST", "/api/v2/dags/ingest_temperatures/dagRuns", run)
+            failed = "/api/v2/dags/ingest_temperatures/dagRuns?state=failed"
+            made.wait_for(lambda: made.request("GET", failed)[1]["dag_runs"])
+            yield made.address()
+        finally:
+            made.kill_everything()
+
+
+if __name__ == "__main__":
+    main()
