@@ -60,7 +60,7 @@ class AssetOut(serializers.Serializer[Any]):
         return LastEventOut(self.context["last_events"].get(asset.pk, {"id": None, "timestamp": None})).data
 
 
-def _touched_by(dag_ids: list[str]) -> Q:
+def touched_by(dag_ids: list[str]) -> Q:
     listening = Dependency.objects.filter(dag__dag_id__in=dag_ids).values("asset_id")
     writing = Outlet.objects.filter(dag__dag_id__in=dag_ids).values("asset_id")
     return Q(pk__in=listening) | Q(pk__in=writing)
@@ -75,7 +75,7 @@ ASSETS = Listing(
         Prefix("name", "name"),
         Pattern("uri", "uri"),
         Prefix("uri", "uri"),
-        AnyOf("dag_ids", _touched_by, commas=True),
+        AnyOf("dag_ids", touched_by, commas=True),
         When("only_active", lambda only: Q(is_active=True) if only else Q(), default="true"),
     ],
 )

@@ -138,14 +138,14 @@ class DagIn(Form):
     is_paused = Flag()
 
 
-def _tagged(tags: list[str]) -> Q:
+def tagged(tags: list[str]) -> Q:
     """Tags are a list in a column: few Dags, so they are looked through here."""
     wanted = set(tags)
     rows = Dag.objects.values_list("pk", "tags")
     return Q(pk__in=[pk for pk, own in rows if wanted.intersection(own)])
 
 
-def _last_run_state(name: str) -> Q:
+def last_run_state_is(name: str) -> Q:
     if name not in wire.RUN_STATES:
         valid = ", ".join(wire.RUN_STATES)
         raise Unprocessable(f"Invalid value for last_dag_run_state. Valid values are {valid}")
@@ -171,14 +171,14 @@ DAGS = Listing(
         Prefix("dag_id", "dag_id"),
         Pattern("dag_display_name", "dag_id"),
         Prefix("dag_display_name", "dag_id"),
-        AnyOf("tags", _tagged),
+        AnyOf("tags", tagged),
         AnyOf("owners", lambda owners: Q() if "partita" in owners else Q(pk__in=[])),
         When("paused", lambda paused: Q(is_paused=paused)),
         When("exclude_stale", lambda exclude: Q(is_active=True) if exclude else Q(), default="true"),
         When("has_import_errors", lambda has: _BROKEN if has else ~_BROKEN),
         When("has_asset_schedule", lambda has: _LISTENING if has else ~_LISTENING),
         When("is_favorite", lambda is_favorite: Q(pk__in=[]) if is_favorite else Q()),
-        When("last_dag_run_state", _last_run_state, Text),
+        When("last_dag_run_state", last_run_state_is, Text),
     ],
     default=("dag_id",),
 )

@@ -95,7 +95,7 @@ class ReasonIn(Form):
     reason = Text(required=False, default="", max_length=1000, help_text="Kept in the journal")
 
 
-def _waiting_for(names: list[str]) -> Q:
+def waiting_for(names: list[str]) -> Q:
     listening = Dependency.objects.filter(asset__name__in=names).values("dag_id")
     return Q(dag__in=listening)
 
@@ -118,7 +118,7 @@ HELD_RUNS = Listing(
         AnyOf("verdict", "verdict"),
         AnyOf("dag_id", "dag__dag_id"),
         Pattern("dag_id", "dag__dag_id"),
-        AnyOf("asset_name", _waiting_for),
+        AnyOf("asset_name", waiting_for),
         Exactly("partition_key", "partition_key"),
         Pattern("partition_key", "partition_key", alternatives=False),
         Prefix("partition_key", "partition_key", alternatives=False),

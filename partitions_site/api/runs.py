@@ -124,16 +124,9 @@ class RunOut(serializers.Serializer[Any]):
         return wire.DagVersionOut([wire.version(run.dag)], many=True).data
 
 
-def _fed_by(pattern: str) -> Q:
+def fed_by(pattern: str) -> Q:
     assets = Asset.objects.filter(Q(name__like=f"%{pattern}%") | Q(uri__like=f"%{pattern}%"))
     return Q(pk__in=HeldRun.objects.filter(consumed__event__asset__in=assets).values("run_id"))
-
-
-def _of_types(names: list[str]) -> Q:
-    found = Q(pk__in=[])
-    for name in names:
-        found |= wire.of_type(name)
-    return found
 
 
 RUNS = Listing(
@@ -162,7 +155,7 @@ RUNS = Listing(
         Range("updated_at", "updated_at"),
         Range("duration", "duration", Decimal, lambda seconds: timedelta(seconds=seconds)),
         When("conf_contains", lambda text: Q(conf_text__like=f"%{text}%"), Text),
-        AnyOf("run_type", _of_types, {name: (name,) for name in wire.RUN_TYPES}),
+        AnyOf("run_type", wire.of_types, {name: (name,) for name in wire.RUN_TYPES}),
         AnyOf("state", "state", wire.RUN_STATES),
         Pattern("run_id", "run_id"),
         Prefix("run_id", "run_id"),
@@ -172,7 +165,7 @@ RUNS = Listing(
         Prefix("dag_id", "dag__dag_id"),
         Pattern("partition_key", "partition_key", alternatives=False),
         Prefix("partition_key", "partition_key", alternatives=False),
-        When("consuming_asset_pattern", _fed_by, Text),
+        When("consuming_asset_pattern", fed_by, Text),
     ],
     cursors=True,
     parameters=[

@@ -37,7 +37,7 @@ class ProblemList(serializers.Serializer[Any]):
     detail = ProblemOut(many=True)
 
 
-def _either(name: str, *forms: type[serializers.Serializer[Any]]) -> PolymorphicProxySerializer:
+def either(name: str, *forms: type[serializers.Serializer[Any]]) -> PolymorphicProxySerializer:
     return PolymorphicProxySerializer(
         component_name=name, serializers=list(forms), resource_type_field_name=None
     )
@@ -48,10 +48,10 @@ REFUSALS: dict[int, tuple[str, Any]] = {
     401: ("Nobody has signed in", Detail),
     403: ("Whoever has signed in may not do this", Detail),
     404: ("There is no such thing", Detail),
-    409: ("It does not fit the state things are in", _either("Conflict", Detail, TakenDetail)),
+    409: ("It does not fit the state things are in", either("Conflict", Detail, TakenDetail)),
     413: ("The body is too long", Detail),
     415: ("The body is of a kind that is not read here", Detail),
-    422: ("The request does not fit; each problem says where", _either("Unprocessable", ProblemList, Detail)),
+    422: ("The request does not fit; each problem says where", either("Unprocessable", ProblemList, Detail)),
     503: ("Not ready", None),
 }
 

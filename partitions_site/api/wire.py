@@ -63,12 +63,15 @@ def run_type(run: DagRun) -> str:
     return "operator_triggered" if run.run_type == Type.SENSOR else run.run_type
 
 
-def of_type(name: str) -> Q:
-    """Runs whose type has this name in Airflow."""
-    named, materializing = Q(run_type__in=RUN_TYPES[name]), Q(run_id__startswith=MATERIALIZATION)
-    if name == "asset_materialization":
-        return named & materializing
-    return named & ~materializing if name == "manual" else named
+def of_types(names: list[str]) -> Q:
+    """Runs whose type has one of these names in Airflow."""
+    found, materializing = Q(pk__in=[]), Q(run_id__startswith=MATERIALIZATION)
+    for name in names:
+        named = Q(run_type__in=RUN_TYPES[name])
+        if name in ("asset_materialization", "manual"):
+            named &= materializing if name == "asset_materialization" else ~materializing
+        found |= named
+    return found
 
 
 def triggered_by(run: DagRun) -> str | None:
