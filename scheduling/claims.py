@@ -171,6 +171,7 @@ def _take_over(run: DagRun, now: datetime) -> None:
         taken = _mine(run).filter(lease_until__lt=now)
         if not taken.update(state=State.QUEUED, lease_until=None, dispatched_at=None, updated_at=now):
             raise LeaseLost(f"run {run.run_id} is alive after all")
+        states.forget_attempt(run, now)
         doorbell.ring(Bell.START)
 
 
@@ -183,8 +184,13 @@ def _active(now: datetime) -> QuerySet[DagRun]:
 
 def _mine(run: DagRun) -> QuerySet[DagRun]:
     """The row of `run` as long as this claim of it stands."""
+    # Attempts are counted anew after a retry: only the instant tells two claims of one worker apart.
     return DagRun.objects.filter(
-        pk=run.pk, state=State.RUNNING, claimed_by=run.claimed_by, attempt=run.attempt
+        pk=run.pk,
+        state=State.RUNNING,
+        claimed_by=run.claimed_by,
+        attempt=run.attempt,
+        started_at=run.started_at,
     )
 
 

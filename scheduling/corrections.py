@@ -57,7 +57,7 @@ def delete(run: DagRun, *, deed: Deed, at: datetime) -> None:
     if locked.state == State.RUNNING:
         raise NotRunnable(f"run {run.run_id} is running: cancel it before you delete it")
     journal.note("run deleted", deed=deed, at=at, about=run, key=run.partition_key, was=locked.state)
-    states.forget_attempt(run, at, said=[Attempt.RUNNING, Attempt.FAILED])
+    states.forget_run(run, at)
     HeldRun.objects.filter(run=run).update(state=HeldRun.State.SUPERSEDED, run=None)
     locked.delete()
 

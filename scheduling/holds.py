@@ -11,8 +11,8 @@ from datetime import datetime
 from django.db import transaction
 
 from core import bulk
-from core.models import AssetEvent, Dag, HeldRun, MappingProblem, Outlet, Partition
-from scheduling import doorbell, filing, journal, listening, runs
+from core.models import AssetEvent, Dag, HeldRun, MappingProblem
+from scheduling import doorbell, filing, journal, listening, runs, states
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.verdicts import Late, Verdict
 from scheduling.assessing import assess
@@ -170,9 +170,7 @@ def _without_stale(arrivals: Sequence[Arrival], now: datetime) -> list[Arrival]:
         keys = {arrival.key for arrival in arrivals if arrival.dag.pk == dag_id}
         fired = HeldRun.objects.filter(dag_id=dag_id, partition_key__in=keys, state=HeldRun.State.FIRED)
         late |= {(dag_id, key) for key in fired.values_list("partition_key", flat=True)}
-        outlets = Outlet.objects.filter(dag_id=dag_id).values("asset_id")
-        stale = [key for other, key in late if other == dag_id]
-        Partition.objects.filter(asset_id__in=outlets, key__in=stale).update(is_stale=True, updated_at=now)
+        states.make_stale(dag_id, [key for other, key in late if other == dag_id], now)
     return [arrival for arrival in arrivals if (arrival.dag.pk, arrival.key) not in late]
 
 

@@ -1,9 +1,10 @@
 """The latest known state of a partition: does it have data, and how did the latest attempt end?"""
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 
-from django.db.models import Q
+from django.db.models import F, Q, QuerySet
 
 from core import bulk
 from core.models import Asset, AssetEvent, BackfillPartition, Dag, DagRun, Outlet, Partition
@@ -13,21 +14,38 @@ from scheduling.algebra.errors import PartitionError
 
 Attempt = Partition.Attempt
 
-DATA = ("partition_date", "data_at", "last_event_id", "extra", "is_stale", "updated_at")
+DATA = ("partition_date", "data_at", "last_event_id", "extra", "updated_at")
 """What an event says of its partition."""
+
+ATTEMPT = (
+    "attempt",
+    "attempt_run_id",
+    "attempt_at",
+    "outcome",
+    "outcome_run_id",
+    "outcome_at",
+    "stale_since",
+)
+"""What an event that no run wrote says besides."""
 
 MOST_PAIRS = 5000
 """Partitions written in one statement."""
 
 
 def record_events(events: Sequence[AssetEvent], at: datetime) -> None:
-    """The partitions that `events` name have data now. Rows are locked in the order of their keys."""
+    """The partitions that `events` name have data now. Rows are locked in the order of their keys.
+
+    An event that no run wrote is an attempt of its own, one that went well. All of `events` are of one run,
+    or of none.
+    """
     latest = {
         (event.asset_id, event.partition_key): event for event in events if event.partition_key is not None
     }
-    rows = sorted(latest.items())
-    _write_data([event for _, event in rows if event.source_run_id], at, by_run=True)
-    _write_data([event for _, event in rows if not event.source_run_id], at, by_run=False)
+    run = next((event.source_run for event in events if event.source_run), None)
+    _write_data([event for _, event in sorted(latest.items())], at, by_run=run is not None)
+    if run:
+        fresh = _any_of(latest).filter(stale_since__lte=run.queued_at)
+        fresh.update(stale_since=None)
 
 
 def record_attempt(
@@ -48,21 +66,48 @@ def pairs_of(run: DagRun, keys: Collection[str]) -> list[tuple[int, str]]:
     return [(asset_id, key) for asset_id in outlets for key in keys]
 
 
-def forget_attempt(run: DagRun, at: datetime, *, said: Sequence[Attempt] = (Attempt.RUNNING,)) -> None:
+def forget_attempt(run: DagRun, at: datetime) -> None:
     """Partitions that still say `run` is at work on them say again how the attempt before it ended.
 
-    That is so after a cancellation, and where a run that chose its keys itself did not write its own.
-
-    :param said: what of `run` is forgotten; also that it failed, when it goes off the record.
+    That is so after a cancellation, when its worker is lost, and where a run that chose its keys itself did
+    not write its own.
     """
-    left = Partition.objects.filter(attempt_run=run, attempt__in=said)
-    pairs = list(left.values_list("asset_id", "key"))
-    before = _attempts_before(run) if pairs else {}
-    by_attempt: dict[Attempt, list[tuple[int, str]]] = {}
-    for asset_id, key in pairs:
-        by_attempt.setdefault(before.get(key, Attempt.NONE), []).append((asset_id, key))
-    for attempt, same in by_attempt.items():
-        record_attempt(run, attempt, at, keys=same)
+    left = Partition.objects.filter(attempt_run=run, attempt=Attempt.RUNNING)
+    _fall_back(_locked(left), at, besides=run)
+
+
+def forget_run(run: DagRun, at: datetime) -> None:
+    """`run` goes off the record: partitions that say it failed say how the run before it ended."""
+    left = Partition.objects.filter(outcome_run=run, outcome=Attempt.FAILED)
+    before = _attempts_before(run) if left.exists() else {}
+    for key in set(left.values_list("key", flat=True)):
+        attempt, other = before.get(key, (Attempt.NONE, None))
+        left.filter(key=key).update(
+            outcome=attempt, outcome_run=other, outcome_at=other.started_at if other else None
+        )
+    shown = Partition.objects.filter(attempt_run=run, attempt__in=[Attempt.RUNNING, Attempt.FAILED])
+    _fall_back(_locked(shown), at, besides=run)
+
+
+def take_data(asset: Asset, keys: Collection[str], at: datetime) -> None:
+    """The partitions have no data and nothing to say of how it came; who is at work on them still is."""
+    pks = _locked(Partition.objects.filter(asset=asset, key__in=keys))
+    Partition.objects.filter(pk__in=pks).update(
+        data_at=None,
+        last_event=None,
+        extra={},
+        outcome=Attempt.NONE,
+        outcome_run=None,
+        outcome_at=None,
+        stale_since=None,
+    )
+    _fall_back(pks, at)
+
+
+def make_stale(dag_id: int, keys: Collection[str], at: datetime) -> None:
+    """What runs of a Dag have consumed for `keys` is not the newest any more."""
+    outlets = Outlet.objects.filter(dag_id=dag_id).values("asset_id")
+    Partition.objects.filter(asset_id__in=outlets, key__in=keys).update(stale_since=at, updated_at=at)
 
 
 def dating(asset: Asset) -> Callable[[str | None], datetime | None]:
@@ -77,7 +122,9 @@ def dating(asset: Asset) -> Callable[[str | None], datetime | None]:
         readers = _producers(asset)
 
     def date(key: str | None) -> datetime | None:
-        for read in readers if key is not None else ():
+        if key is None:
+            return None
+        for read in readers:
             try:
                 return read(key)
             except PartitionError:
@@ -93,17 +140,61 @@ def _producers(asset: Asset) -> list[Callable[[str], datetime | None]]:
 
 
 def _record_pairs(run: DagRun, attempt: Attempt, at: datetime, pairs: Sequence[tuple[int, str]]) -> None:
-    wanted = Q(pk__in=[])
-    for asset_id in {asset_id for asset_id, _ in pairs}:
-        wanted |= Q(asset_id=asset_id, key__in=[key for other, key in pairs if other == asset_id])
     _open_partitions(run, at, pairs)
-    mine = Q(attempt_run=None) | Q(attempt_run_id__lte=run.pk)
-    locked = (
-        Partition.objects.filter(wanted & mine).order_by("asset_id", "key").select_for_update(no_key=True)
+    rows = Partition.objects.filter(pk__in=_locked(_any_of(pairs)))
+    begun = run.started_at or at
+    rows.filter(_older("attempt", run, begun)).update(
+        attempt=attempt, attempt_run=run, attempt_at=begun, updated_at=at
     )
-    Partition.objects.filter(pk__in=[row.pk for row in locked.only("pk")]).update(
-        attempt=attempt, attempt_run=run if attempt else None, updated_at=at
+    if attempt is not Attempt.RUNNING:
+        rows.filter(_older("outcome", run, begun)).update(
+            outcome=attempt, outcome_run=run, outcome_at=begun, updated_at=at
+        )
+
+
+def _older(kind: str, run: DagRun, begun: datetime) -> Q:
+    """Partitions whose `kind`, attempt or outcome, began before this attempt of `run`, or is this one."""
+    return (
+        Q(**{f"{kind}_at": None})
+        | Q(**{f"{kind}_at__lt": begun})
+        | Q(**{f"{kind}_at": begun, f"{kind}_run_id__lte": run.pk})
     )
+
+
+def _fall_back(pks: Sequence[int], at: datetime, *, besides: DagRun | None = None) -> None:
+    """Partitions say which of their attempts is the latest, now that the one they named is none."""
+    if not pks:
+        return
+    rows = Partition.objects.filter(pk__in=pks)
+    rows.update(attempt=F("outcome"), attempt_run=F("outcome_run"), attempt_at=F("outcome_at"), updated_at=at)
+    at_work = DagRun.objects.filter(
+        state=DagRun.State.RUNNING,
+        partition_key__in=rows.values("key"),
+        dag__outlets__asset__in=rows.values("asset"),
+    )
+    if besides:
+        at_work = at_work.exclude(pk=besides.pk)
+    for run in at_work.distinct().order_by("started_at", "pk"):
+        written = Outlet.objects.filter(dag=run.dag_id).values("asset")
+        mine = rows.filter(
+            _older("attempt", run, run.started_at or at), asset__in=written, key=run.partition_key
+        )
+        mine.update(attempt=Attempt.RUNNING, attempt_run=run, attempt_at=run.started_at)
+
+
+def _locked(rows: QuerySet[Partition]) -> list[int]:
+    """Their primary keys; locked in the order of assets and keys, as everybody does."""
+    return [row.pk for row in rows.order_by("asset_id", "key").select_for_update(no_key=True).only("pk")]
+
+
+def _any_of(pairs: Iterable[tuple[int, str]]) -> QuerySet[Partition]:
+    by_asset: dict[int, list[str]] = defaultdict(list)
+    for asset_id, key in pairs:
+        by_asset[asset_id].append(key)
+    wanted = Q(pk__in=[])
+    for asset_id, keys in by_asset.items():
+        wanted |= Q(asset_id=asset_id, key__in=keys)
+    return Partition.objects.filter(wanted)
 
 
 def _open_partitions(run: DagRun, at: datetime, pairs: Sequence[tuple[int, str]]) -> None:
@@ -127,36 +218,38 @@ def _open_partitions(run: DagRun, at: datetime, pairs: Sequence[tuple[int, str]]
     )
 
 
-def _attempts_before(run: DagRun) -> dict[str, Attempt]:
-    """How the last attempt before `run` at each of its keys ended, in runs of one key or of a range."""
+def _attempts_before(run: DagRun) -> dict[str, tuple[Attempt, DagRun]]:
+    """How the last attempt at each of its keys ended that was not of `run`, and of which run that was."""
     ended = (DagRun.State.SUCCESS, DagRun.State.FAILED)
     alone = DagRun.objects.filter(dag=run.dag, partition_key__in=run.keys, state__in=ended)
-    last = {
-        key: (pk, state)
-        for key, pk, state in alone.exclude(pk=run.pk)
-        .order_by("pk")
-        .values_list("partition_key", "pk", "state")
-    }
     ranged = BackfillPartition.objects.filter(
         target__dag=run.dag, key__in=run.keys, run__partition_keys__isnull=False, run__state__in=ended
-    ).exclude(run=run)
-    for key, pk, state, outcome in ranged.order_by("run_id").values_list(
-        "key", "run_id", "run__state", "state"
-    ):
-        if pk > last.get(key, (0, ""))[0]:
-            last[key] = pk, Attempt.FAILED if outcome == BackfillPartition.State.FAILED else state
-    return {key: Attempt(state) for key, (_, state) in last.items()}
+    )
+    found = [(each.partition_key or "", each, each.state) for each in alone.exclude(pk=run.pk)]
+    found += [
+        (each.key, each.run, Attempt.FAILED if each.state == each.State.FAILED else each.run.state)
+        for each in ranged.exclude(run=run).select_related("run")
+        if each.run
+    ]
+    return {
+        key: (Attempt(state), other)
+        for key, other, state in sorted(
+            found, key=lambda each: (each[1].started_at or each[1].queued_at, each[1].pk)
+        )
+    }
 
 
 def _write_data(events: Sequence[AssetEvent], at: datetime, *, by_run: bool) -> None:
     """How a run's attempt ended is for `record_attempt` to say, since an older one may end late."""
-    attempt, change = ("", DATA) if by_run else (Attempt.SUCCESS, (*DATA, "attempt", "attempt_run_id"))
+    change = DATA if by_run else (*DATA, *ATTEMPT)
     rows = [
         (
-            *(event.asset_id, event.partition_key, event.partition_date, event.timestamp),
-            *(event.pk, event.extra, False, at, attempt, None),
+            *(event.asset_id, event.partition_key),
+            *(event.partition_date, event.timestamp, event.pk, event.extra, at),
+            *(("", None, None) * 2 if by_run else (Attempt.SUCCESS, None, event.timestamp) * 2),
+            None,
         )
         for event in events
     ]
-    columns = ("asset_id", "key", *DATA, "attempt", "attempt_run_id")
+    columns = ("asset_id", "key", *DATA, *ATTEMPT)
     bulk.insert(Partition, columns, rows, bulk.Replace(columns[:2], change))

@@ -90,7 +90,10 @@ class Partition(models.Model):
     """The latest known state of one key of one asset.
 
     Two facts (semantics, section 9): does it have data (`data_at`), and how did the latest attempt end
-    (`attempt`, of the run `attempt_run`). `state` follows from them in the database, so it cannot disagree.
+    (`attempt`, of the run `attempt_run`, which began at `attempt_at`). `outcome` is the latest attempt that
+    has ended, to which it falls back when one is cancelled or its worker lost. An attempt without a run is an
+    event that a person or a program has reported. `state` and `is_stale` follow from these in the database,
+    so they cannot disagree.
     """
 
     class Attempt(models.TextChoices):
@@ -113,7 +116,11 @@ class Partition(models.Model):
     extra = models.JSONField(default=dict)
     attempt = models.CharField(max_length=10, choices=Attempt, default=Attempt.NONE, blank=True)
     attempt_run = models.ForeignKey("DagRun", on_delete=models.SET_NULL, null=True, related_name="+")
-    is_stale = models.BooleanField(default=False)
+    attempt_at = models.DateTimeField(null=True)
+    outcome = models.CharField(max_length=10, choices=Attempt, default=Attempt.NONE, blank=True)
+    outcome_run = models.ForeignKey("DagRun", on_delete=models.SET_NULL, null=True, related_name="+")
+    outcome_at = models.DateTimeField(null=True)
+    stale_since = models.DateTimeField(null=True)
     updated_at = models.DateTimeField()
     state = models.GeneratedField(
         expression=Case(
@@ -123,6 +130,11 @@ class Partition(models.Model):
             default=Value("missing"),
         ),
         output_field=models.CharField(max_length=12, choices=State),
+        db_persist=True,
+    )
+    is_stale = models.GeneratedField(
+        expression=Case(When(stale_since__isnull=False, then=Value(True)), default=Value(False)),
+        output_field=models.BooleanField(),
         db_persist=True,
     )
 

@@ -8,11 +8,11 @@ from tests.engine.world import IDENTITY, NOW, asset, consumer, emit, turn
 
 pytestmark = pytest.mark.django_db
 
-COLUMNS = ("asset_id", "key", "partition_date", "data_at", "extra", "attempt", "is_stale", "updated_at")
+COLUMNS = ("asset_id", "key", "data_at", "extra", "attempt", "outcome", "stale_since", "updated_at")
 
 
-def row(key, extra=None, at=NOW, stale=False):
-    return (asset("a").pk, key, None, at, extra or {}, "", stale, NOW)
+def row(key, extra=None, at=NOW, stale=None):
+    return (asset("a").pk, key, at, extra or {}, "", "", stale, NOW)
 
 
 def write(*rows, conflict=None):
@@ -37,7 +37,7 @@ class TestInsert:
         ]
 
     def test_or_takes_the_new_values_of_the_named_columns_only(self):
-        write(row("k", {"n": 1}, stale=True))
+        write(row("k", {"n": 1}, stale=NOW))
         later = NOW + timedelta(hours=1)
         write(row("k", {"n": 2}, at=later), conflict=bulk.Replace(("asset_id", "key"), ("data_at",)))
         kept = Partition.objects.get()

@@ -1,0 +1,246 @@
+"""Does a partition have data, and how did the latest attempt at it end (semantics, section 9)?"""
+
+from datetime import timedelta
+
+import pytest
+
+from core.models import DagRun, Partition
+from scheduling import claims, corrections, runs, states
+from scheduling.runs import Ask
+from tests.engine.world import (
+    ALICE,
+    IDENTITY,
+    MINUTE,
+    NOW,
+    asset,
+    consumer,
+    dag,
+    emit,
+    finish,
+    part,
+    start,
+    turn,
+)
+
+pytestmark = pytest.mark.django_db
+RUNTIME = {"type": "PartitionedAtRuntime"}
+
+
+class Attempts:
+    """Attempts at partition `k` of `out`, a minute between what happens."""
+
+    def __init__(self):
+        self.dag = dag("ingest", RUNTIME, writes=["out"], max_attempts=2)
+        self.now = NOW
+
+    def queue(self, made=None):
+        self.now += MINUTE
+        return runs.trigger(made or self.dag, Ask("k"), deed=ALICE, at=self.now)
+
+    def start(self, run=None, made=None):
+        run = run or self.queue(made)
+        self.now += MINUTE
+        return start(run, at=self.now)
+
+    def ok(self, run=None):
+        run = run or self.start()
+        self.now += MINUTE
+        finish(run, "out", at=self.now)
+        return run
+
+    def failed(self, run=None):
+        run = run or self.start()
+        self.now += MINUTE
+        claims.fail(run, "boom", at=self.now)
+        return run
+
+    def cancelled(self, run=None):
+        run = run or self.start()
+        self.now += MINUTE
+        claims.stop(run, at=self.now)
+        return run
+
+    def running(self):
+        return self.start()
+
+    def wiped(self):
+        states.take_data(asset("out"), ["k"], self.now)
+
+    def emitted(self):
+        self.now += MINUTE
+        emit("out", "k", at=self.now)
+
+    def retried(self, run):
+        self.now += MINUTE
+        return self.start(runs.retry(DagRun.objects.get(pk=run.pk), deed=ALICE, at=self.now))
+
+    def lost(self, run):
+        DagRun.objects.filter(pk=run.pk).update(lease_until=NOW - MINUTE)
+        claims.take_over_lost(now=self.now)
+
+
+@pytest.fixture
+def attempts():
+    return Attempts()
+
+
+def state():
+    """(has data, how the latest attempt ended)"""
+    row = Partition.objects.filter(asset__name="out", key="k").first()
+    return (row.data_at is not None, row.attempt) if row else (False, "")
+
+
+class TestInOrder:
+    @pytest.mark.parametrize(
+        ("what_happens", "expected"),
+        [
+            (["ok"], (True, "success")),
+            (["failed", "ok"], (True, "success")),
+            (["ok", "failed"], (True, "failed")),
+            (["ok", "cancelled"], (True, "success")),
+            (["failed", "cancelled"], (False, "failed")),
+            (["cancelled"], (False, "")),
+            (["ok", "running"], (True, "running")),
+            (["ok", "wiped"], (False, "")),
+            (["ok", "wiped", "ok"], (True, "success")),
+            (["failed", "wiped"], (False, "")),
+            (["ok", "wiped", "cancelled"], (False, "")),
+            (["failed", "emitted", "cancelled"], (True, "success")),
+            (["emitted", "failed", "cancelled", "cancelled"], (True, "failed")),
+            (["ok", "failed", "running", "wiped"], (False, "running")),
+        ],
+    )
+    def test_the_latest_that_was_not_cancelled_counts(self, attempts, what_happens, expected):
+        for each in what_happens:
+            getattr(attempts, each)()
+        assert state() == expected
+
+
+class TestAtTheSameTime:
+    def test_a_late_end_of_an_older_attempt_changes_nothing(self, attempts):
+        older, newer = attempts.running(), attempts.running()
+        attempts.ok(newer)
+        attempts.failed(older)
+        assert state() == (True, "success")
+
+    def test_but_it_counts_when_the_newer_one_is_cancelled(self, attempts):
+        older, newer = attempts.running(), attempts.running()
+        attempts.failed(older)
+        assert state() == (False, "running")
+        attempts.cancelled(newer)
+        assert state() == (False, "failed")
+
+    def test_an_older_one_that_still_runs_is_shown_when_the_newer_one_is_cancelled(self, attempts):
+        older, newer = attempts.running(), attempts.running()
+        attempts.cancelled(newer)
+        assert state() == (False, "running")
+        assert part("out", "k").attempt_run == older
+
+    def test_not_if_another_has_begun_and_ended_since(self, attempts):
+        attempts.running()
+        attempts.failed()
+        attempts.cancelled()
+        assert state() == (False, "failed")
+
+    def test_an_event_by_hand_is_newer_than_a_run_that_began_before(self, attempts):
+        run = attempts.running()
+        attempts.emitted()
+        attempts.failed(run)
+        assert state() == (True, "success")
+
+    def test_the_run_of_another_dag_that_writes_the_asset_counts(self, attempts):
+        other = attempts.start(made=dag("other", RUNTIME, writes=["out"]))
+        attempts.cancelled()
+        assert part("out", "k").attempt_run == other
+
+
+class TestRetry:
+    def test_it_is_the_latest_attempt_though_its_run_is_an_old_one(self, attempts):
+        old = attempts.failed()
+        attempts.ok()
+        again = attempts.retried(old)
+        assert state() == (True, "running")
+        attempts.failed(again)
+        assert state() == (True, "failed")
+
+    def test_cancelled_it_leaves_what_was_before(self, attempts):
+        attempts.cancelled(attempts.retried(attempts.failed()))
+        assert state() == (False, "failed")
+
+
+class TestLost:
+    def test_a_run_that_waits_for_a_worker_again_is_not_running(self, attempts):
+        attempts.failed()
+        attempts.lost(attempts.running())
+        assert state() == (False, "failed")
+
+    def test_and_may_be_cancelled(self, attempts):
+        run = attempts.running()
+        attempts.lost(run)
+        runs.cancel(run, deed=ALICE, at=attempts.now)
+        assert state() == (False, "")
+
+    def test_after_its_last_attempt_it_has_failed(self, attempts):
+        run = attempts.running()
+        attempts.lost(run)
+        attempts.lost(attempts.start(run))
+        assert state() == (False, "failed")
+
+
+class TestOffTheRecord:
+    def test_the_failure_before_is_shown(self, attempts):
+        first, second = attempts.failed(), attempts.failed()
+        corrections.delete(DagRun.objects.get(pk=second.pk), deed=ALICE, at=attempts.now)
+        assert state() == (False, "failed")
+        assert part("out", "k").attempt_run == first
+
+    def test_a_failure_that_was_deleted_does_not_come_back(self, attempts):
+        run = attempts.failed()
+        corrections.delete(DagRun.objects.get(pk=run.pk), deed=ALICE, at=attempts.now)
+        attempts.cancelled()
+        assert state() == (False, "")
+
+
+class TestAClaimThatWasLost:
+    def test_the_same_worker_has_to_claim_anew(self, attempts):
+        """Retried and claimed again by one worker, the first execution still has nothing to say."""
+        first = attempts.running()
+        corrections.mark(first, DagRun.State.FAILED, deed=ALICE, at=attempts.now)
+        zombie = DagRun.objects.get(pk=first.pk)
+        zombie.claimed_by, zombie.attempt = "w1", 1
+        again = attempts.retried(first)
+        assert (again.claimed_by, again.attempt) == ("w1", 1)
+        with pytest.raises(claims.LeaseLost):
+            claims.fail(zombie, "late", at=attempts.now)
+        assert claims.renew(again, now=attempts.now)
+
+
+class TestStale:
+    def fire(self):
+        """A copy of `a` for `k`, fired, its run under way."""
+        consumer("copy", {"a": IDENTITY}, writes=["b"])
+        emit("a", "k")
+        turn()
+        return start(DagRun.objects.get(), at=NOW + MINUTE)
+
+    def test_no_newer_event_no_stale_partition(self):
+        finish(self.fire(), "b", at=NOW + 2 * MINUTE)
+        assert not part("b", "k").is_stale
+
+    def test_what_a_run_wrote_that_began_before_stays_stale(self):
+        run = self.fire()
+        Partition.objects.filter(asset__name="b").update(stale_since=NOW + MINUTE)
+        finish(run, "b", at=NOW + 2 * MINUTE)
+        assert part("b", "k").is_stale
+
+    def test_what_a_run_wrote_that_was_queued_since_is_fresh(self):
+        run = self.fire()
+        Partition.objects.filter(asset__name="b").update(stale_since=NOW - timedelta(seconds=1))
+        finish(run, "b", at=NOW + 2 * MINUTE)
+        assert not part("b", "k").is_stale
+
+    def test_an_event_by_hand_is_fresh(self):
+        self.fire()
+        Partition.objects.filter(asset__name="b").update(stale_since=NOW)
+        emit("b", "k", at=NOW + MINUTE)
+        assert not part("b", "k").is_stale
