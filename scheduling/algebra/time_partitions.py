@@ -18,7 +18,7 @@ from scheduling.algebra.keys import KeyFormat
 from scheduling.algebra.occurrences import Occurrences, occurrences_of
 from scheduling.algebra.partitions import Partitions
 from scheduling.algebra.periods import Grain
-from scheduling.algebra.temporal import default_output, repeated_names
+from scheduling.algebra.temporal import default_output, repeated_names, tells_apart
 from scheduling.algebra.transitions import LATEST, observes_folds
 
 _STARTS = {
@@ -33,6 +33,7 @@ _STARTS = {
 _INSTANT = timedelta(microseconds=1)
 # Enough neighbours to see that a format names two ticks alike, whatever the cron.
 _SAMPLE = 400
+_SAMPLED = timedelta(days=366 * 9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,8 @@ class TimePartitions(Partitions):
             object.__setattr__(self, name, value)
         if self.end is not None and self.end <= self.start:
             raise InvalidDefinition("the end is not after the start", path="end")
+        if exclusions and self._kept.after(self.start - _INSTANT) is None:
+            raise InvalidDefinition("nothing is left by the exclusions", path="exclusions")
         within("key_format", self._check_names)
 
     @property
@@ -188,12 +191,17 @@ class TimePartitions(Partitions):
         return f"; the nearest {'are' if len(near) > 1 else 'is'} {' and '.join(near)}" if near else ""
 
     def _check_names(self) -> None:
-        """Refuse a format that names neighbours alike."""
-        names = (
-            self._format.format(at, self.zone)
-            for at in islice(self._kept.between(self.start, self.end or LATEST), _SAMPLE)
-        )
-        for name, following in pairwise(names):
+        """Refuse a format that names neighbours alike; whether the ticks of a cron are is seen by trying."""
+        grain = self.grain
+        if grain is not None:
+            if not tells_apart(self._format.grain, grain, "monday"):
+                raise InvalidDefinition(
+                    f"the format {self.key_format!r} gives several {grain.value}s one name"
+                )
+            return
+        until = min(self.start + _SAMPLED, self.end or LATEST)
+        starts = islice(self._kept.between(self.start, until), _SAMPLE)
+        for name, following in pairwise(self._format.format(at, self.zone) for at in starts):
             if name == following:
                 raise InvalidDefinition(f"the format {self.key_format!r} names two periods {name}")
 

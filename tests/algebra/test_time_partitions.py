@@ -238,6 +238,17 @@ class TestExclusions:
             DailyPartitions("2026-01-01", exclusions=given)
         assert refusal.value.path == path
 
+    def test_refuses_to_leave_nothing(self):
+        with pytest.raises(InvalidDefinition, match="nothing is left") as refusal:
+            TimePartitions("0 5 * * 1-5", "2026-01-01", exclusions=["* 3-5 * * *"])
+        assert refusal.value.path == "exclusions"
+
+    def test_a_rare_period_is_defined_at_once(self):
+        begun = perf_counter()
+        leap = TimePartitions("0 0 29 2 *", "2000-01-01")
+        assert leap.key_at(3) == "2012-02-29"
+        assert perf_counter() - begun < 0.5
+
 
 class TestBusinessCalendar:
     def test_knows_weekends_and_holidays(self):
