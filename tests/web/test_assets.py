@@ -1,0 +1,231 @@
+import pytest
+
+from core.models import AssetEvent, JournalEntry
+from scheduling.algebra import specs
+from scheduling.sdk import DailyPartitions, HourlyPartitions, MultiPartitions, StaticPartitions
+from tests.engine import world
+from tests.engine.world import HOURS_TO_DAY, asset, consumer, emit, hours, turn
+from tests.web.reading import read
+
+pytestmark = pytest.mark.django_db
+
+YEAR = {"start": "2010-01-01", "end": "2011-01-01", "timezone": "America/Los_Angeles"}
+SECONDS = "%Y-%m-%dT%H:%M:%S"
+
+
+def squares(page):
+    return {
+        each.attributes["aria-label"]: each.attributes["href"] for each in page.all("a") if _is_square(each)
+    }
+
+
+def _is_square(element):
+    return element.attributes.get("class", "").startswith("c ")
+
+
+@pytest.fixture
+def temperatures(db):
+    """A year of two cities, with the hour that never was and without the one that was."""
+    definition = MultiPartitions(
+        {"city": StaticPartitions(["seattle", "sf"]), "hour": HourlyPartitions(**YEAR, key_format=SECONDS)}
+    )
+    made = asset("hourly", partitions=specs.dump(definition))
+    emit("hourly", *(f"seattle|{key}" for key in hours("2010-03-14", *(n for n in range(24) if n != 3))))
+    return made
+
+
+@pytest.mark.usefixtures("temperatures")
+class TestBoard:
+    def test_a_year_is_shown_by_days_to_look_into(self, visitor):
+        page = read(visitor.get("/assets/hourly"))
+        found = squares(page)
+        assert found["2010-03-14: 23 materialized, 1 missing"] == "?zoom=2010-03-14"
+        assert len([each for each in page.all("a") if _is_square(each)]) == 2 * 365
+        assert "Mar 2010" in page.text
+
+    def test_a_day_is_shown_by_hours_and_tells_the_flaw(self, visitor):
+        found = squares(read(visitor.get("/assets/hourly?zoom=2010-03-14")))
+        assert len(found) == 47  # 23 real hours of each city, and the one that never was
+        assert "seattle|2010-03-14T02:00:00: materialized, not in the definition" in found
+        assert "seattle|2010-03-14T03:00:00: missing" in found
+        assert "sf|2010-03-14T02:00:00: missing" not in found
+
+    def test_the_way_back_is_a_row_of_periods(self, visitor):
+        links = read(visitor.get("/assets/hourly?zoom=2010-03-14")).links
+        assert links["All"] == "?"
+        assert links["2010-03"] == "?zoom=2010-03"
+        assert links["‹ 2010-03-13"] == "?zoom=2010-03-13"
+        assert links["2010-03-15 ›"] == "?zoom=2010-03-15"
+
+    def test_the_stretches_of_the_bar_lead_inside(self, visitor):
+        page = read(visitor.get("/assets/hourly"))
+        march = next(
+            each for each in page.all("a") if each.attributes.get("aria-label", "").startswith("Mar:")
+        )
+        assert march.attributes["href"] == "?zoom=2010-03"
+
+    def test_every_count_leads_to_what_it_counts(self, visitor):
+        links = read(visitor.get("/assets/hourly?zoom=2010-03-14")).links
+        assert links["24 missing"] == "?zoom=2010-03-14&state=missing"
+        listed = read(visitor.get("/assets/hourly?zoom=2010-03-14&state=missing"))
+        assert len(listed.all("a", class_="key")) == 24
+
+    def test_what_the_definition_does_not_have_is_listed(self, visitor):
+        page = read(visitor.get("/assets/hourly?state=unexpected"))
+        assert [each.text for each in page.all("a", class_="key")] == ["seattle|2010-03-14T02:00:00"]
+
+    def test_long_lists_have_pages_newest_first(self, visitor):
+        page = read(visitor.get("/assets/hourly?state=missing"))
+        keys = [each.text for each in page.all("a", class_="key")]
+        assert (len(keys), keys[0]) == (100, "sf|2010-12-31T23:00:00")
+        following = read(visitor.get("/assets/hourly" + page.links["Next"]))
+        assert not set(keys) & {each.text for each in following.all("a", class_="key")}
+
+    @pytest.mark.parametrize(
+        "query", ["zoom=nonsense", "zoom=../..", "state=nonsense", "row=-1", "row=x", "zoom=1999"]
+    )
+    def test_nonsense_in_the_address_is_survived(self, visitor, query):
+        assert visitor.get(f"/assets/hourly?{query}").status_code == 200
+
+    def test_a_page_is_small(self, visitor):
+        for query in ("", "?zoom=2010-03", "?zoom=2010-03-14", "?state=missing"):
+            assert len(visitor.get(f"/assets/hourly{query}").content) < 200_000, query
+
+
+class TestShapes:
+    def test_days_are_a_calendar(self, visitor):
+        asset("daily", partitions=specs.dump(DailyPartitions("2026-03-01", "2026-03-05")))
+        assert squares(read(visitor.get("/assets/daily")))["2026-03-04: missing"] == "?key=2026-03-04"
+
+    def test_plain_keys_are_a_list(self, visitor):
+        emit("sizes", "small", "large")
+        page = read(visitor.get("/assets/sizes"))
+        assert {each.text for each in page.all("a", class_="key")} == {"small", "large"}
+        assert squares(page) == {}
+
+    def test_two_segments_are_a_matrix(self, visitor):
+        emit("prices", "tw|s", "tw|m", "jp|s")
+        found = squares(read(visitor.get("/assets/prices")))
+        assert found["tw|m: materialized"] == "?key=tw%7Cm"
+
+    def test_an_asset_without_partitions_is_told_how_to_get_one(self, visitor):
+        asset("daily")
+        page = read(visitor.get("/assets/daily"))
+        assert "No partitions yet" in page.text
+        assert "/api/v2/assets/events" in page.text
+
+    def test_a_key_outside_the_calendar_is_named(self, visitor):
+        emit("daily", *(f"2026-03-0{day}" for day in range(1, 9)), "oops")
+        page = read(visitor.get("/assets/daily"))
+        assert "Keys outside this calendar" in page.text
+        assert page.links["oops"] == "?key=oops"
+
+
+class TestPanel:
+    def test_tells_the_held_run_and_what_it_waits_for(self, visitor):
+        consumer("sum", {"hourly": HOURS_TO_DAY}, writes=["daily"])
+        emit("hourly", *hours("2026-03-09", *range(21)))
+        turn()
+        page = read(visitor.part("/assets/daily?key=2026-03-09", "panel"))
+        assert "waiting on 3 of 24: hours 21–23" in page.text
+        assert page.links["Trigger sum…"] == "/trigger?dag=sum&key=2026-03-09"
+
+    def test_tells_what_depends_on_it(self, visitor):
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        emit("hourly", *hours("2026-03-09", 7))
+        turn()
+        page = read(visitor.part("/assets/hourly?key=2026-03-09T07:00:00", "panel"))
+        assert page.links["held"] == f"/held/{world.held('sum', '2026-03-09').pk}"
+
+    def test_a_key_that_nobody_has_seen_is_told_so(self, visitor):
+        asset("hourly")
+        page = read(visitor.part("/assets/hourly?key=never", "panel"))
+        assert "nobody has said that this partition has data" in page.text
+
+    def test_numbers_of_the_last_event_are_shown(self, visitor):
+        world.events.register_events(
+            [world.EventReport(asset("daily"), "2026-03-09", {"rows": 4711})],
+            source=AssetEvent.Source.API,
+            deed=world.ALICE,
+            at=world.NOW,
+        )
+        assert "4711" in read(visitor.part("/assets/daily?key=2026-03-09", "panel")).text
+
+    def test_without_a_key_it_explains_the_pictures(self, visitor):
+        asset("daily")
+        page = read(visitor.part("/assets/daily", "panel"))
+        assert "held: a run waits for what it needs" in page.text
+        assert "data-live" not in page.elements[0].attributes
+
+
+class TestRecord:
+    def test_says_what_it_will_do_before_it_does(self, visitor):
+        asset("hourly")
+        page = read(visitor.get("/record?asset=hourly&key=2026-03-09T07:00:00"))
+        assert "Everything that listens to hourly counts it" in page.text
+        assert page.fields["key"] == "2026-03-09T07:00:00"
+        assert AssetEvent.objects.count() == 0
+
+    def test_records_the_event_and_the_reason(self, visitor):
+        asset("hourly")
+        form = {"asset": "hourly", "key": "2026-03-09T07:00:00", "reason": "the file came by post"}
+        response = visitor.post("/record", form)
+        assert response["Location"] == "/assets/hourly?key=2026-03-09T07%3A00%3A00"
+        event = AssetEvent.objects.get()
+        assert (event.source, event.created_by) == ("person", "operator")
+        entry = JournalEntry.objects.get()
+        assert (entry.by, entry.via, entry.reason) == ("operator", "web", "the file came by post")
+
+    @pytest.mark.parametrize("key", [" x", "x" * 251, "a\tb"])
+    def test_a_key_that_cannot_be_one_is_refused_with_a_sentence(self, visitor, key):
+        asset("hourly")
+        response = visitor.post("/record", {"asset": "hourly", "key": key})
+        assert response.status_code == 422
+        assert read(response).all("p", role="alert")[0].text
+        assert AssetEvent.objects.count() == 0
+
+    def test_without_a_key_it_is_an_event_of_the_asset(self, visitor):
+        asset("hourly")
+        assert visitor.post("/record", {"asset": "hourly", "key": ""})["Location"] == "/assets/hourly"
+        assert AssetEvent.objects.get().partition_key is None
+
+    def test_an_asset_that_is_gone_has_no_events(self, visitor):
+        asset("old", is_active=False)
+        assert visitor.post("/record", {"asset": "old", "key": "x"}).status_code == 404
+
+    def test_htmx_gets_the_dialog_alone(self, visitor):
+        asset("hourly")
+        page = read(visitor.part("/record?asset=hourly", "dialog"))
+        assert page.all("html") == []
+        assert page.all("h2")[0].text == "Record an event of hourly"
+
+
+NASTY = [
+    "a/b//c",
+    "../up",
+    "?q=1&r=2#x",
+    "sales %2F 100%",
+    "日本/売上",
+    "<img src=x onerror=alert(1)>",
+    "{{ 7*7 }}",
+]
+
+
+@pytest.mark.parametrize("text", NASTY)
+class TestAnyText:
+    """Names and keys hold any characters; they are text wherever they stand, and lead back to themselves."""
+
+    def test_an_asset_of_that_name_has_a_page(self, visitor, text):
+        emit(text, "2026-03-09")
+        address = read(visitor.get("/")).links[" ".join(text.split())]
+        page = read(visitor.get(address))
+        assert page.all("h1")[0].text == text
+        assert page.all("img") == []
+        assert "49" not in page.all("h1")[0].text
+
+    def test_a_key_like_that_has_a_panel(self, visitor, text):
+        emit("anything", text)
+        address = read(visitor.get("/assets/anything")).links[text]
+        page = read(visitor.get("/assets/anything" + address))
+        assert text in [each.text for each in page.all("h2")]
+        assert page.all("img") == []

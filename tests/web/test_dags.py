@@ -1,0 +1,222 @@
+from datetime import timedelta
+
+import pytest
+
+from core.models import DagRun, HeldRun, JournalEntry
+from scheduling import runs
+from scheduling.runs import Ask
+from tests.engine import world
+from tests.engine.world import ALICE, HOURS_TO_DAY, IDENTITY, NOW, consumer, emit, hours, turn
+from tests.web.reading import read
+
+pytestmark = pytest.mark.django_db
+
+DAILY = {
+    "type": "CronPartitionTimetable",
+    "cron": "0 0 * * *",
+    "key_format": "%Y-%m-%d",
+    "timezone": "Europe/Ljubljana",
+}
+AT_RUNTIME = {"type": "PartitionedAtRuntime"}
+
+
+class TestList:
+    def test_says_when_each_runs_and_how_it_went(self, visitor):
+        made = consumer("sum", {"hourly": HOURS_TO_DAY})
+        runs.trigger(made, Ask("2026-03-09"), deed=ALICE, at=NOW)
+        page = read(visitor.get("/dags"))
+        assert "when all hours of hourly have arrived" in page.text
+        assert page.links["sum"] == "/dags/sum"
+        [square] = [each for each in page.all("a") if each.attributes.get("class") == "c n"]
+        assert square.attributes["aria-label"] == "2026-03-09: queued"
+
+    def test_is_filtered_by_name(self, visitor):
+        world.dag("nightly")
+        world.dag("hourly")
+        assert "nightly" not in read(visitor.get("/dags?q=hour")).links
+
+    def test_an_empty_list_teaches(self, visitor):
+        assert "No Dags yet" in read(visitor.get("/dags")).text
+
+    def test_a_dag_that_is_gone_is_left_out_but_has_a_page(self, visitor):
+        world.dag("old", is_active=False)
+        assert "old" not in read(visitor.get("/dags")).links
+        assert "not defined any more" in read(visitor.get("/dags/old")).text
+
+
+class TestDag:
+    def test_tells_its_next_ticks_with_their_keys(self, visitor):
+        world.dag("nightly", DAILY)
+        page = read(visitor.get("/dags/nightly"))
+        assert len(page.all("td", class_="key")) == 5
+
+    def test_tells_what_it_holds_and_for_what(self, visitor):
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        emit("hourly", *hours("2026-03-10", *range(23)))
+        turn()
+        page = read(visitor.get("/dags/sum"))
+        assert "waiting on 1 of 24: hours 23" in page.text
+        assert page.links["1"] == "/held?dag=sum"
+
+    def test_tells_problems_of_its_definition(self, visitor):
+        problem = {"code": "x", "level": "warning", "sentence": "two hours have one name"}
+        world.dag("nightly", DAILY, problems=[problem])
+        assert "Warning: two hours have one name" in read(visitor.get("/dags/nightly")).text
+
+    def test_tells_what_it_reads_and_writes(self, visitor):
+        consumer("sum", {"hourly": HOURS_TO_DAY}, writes=["daily"])
+        page = read(visitor.get("/dags/sum"))
+        assert page.links["hourly"] == "/assets/hourly"
+        assert page.links["daily"] == "/assets/daily"
+        assert "through RollupMapper" in page.text
+
+    def test_one_whose_definition_is_broken_has_a_page(self, visitor):
+        world.dag("broken", {"type": "Nonsense"})
+        page = read(visitor.get("/dags/broken"))
+        assert "Nonsense" in page.text
+        assert "Its runs have no partition key" in page.text
+
+
+class TestPause:
+    def test_pauses_and_runs_again(self, visitor):
+        made = world.dag("nightly", DAILY)
+        visitor.post("/pause", {"dag": "nightly", "paused": "yes"})
+        made.refresh_from_db()
+        assert made.is_paused
+        assert "Unpause" in read(visitor.get("/dags/nightly")).text
+        visitor.post("/pause", {"dag": "nightly", "paused": "no"})
+        made.refresh_from_db()
+        assert not made.is_paused
+        assert list(JournalEntry.objects.order_by("pk").values_list("event", "by", "via")) == [
+            ("dag paused", "operator", "web"),
+            ("dag unpaused", "operator", "web"),
+        ]
+
+    def test_a_link_cannot_do_it(self, visitor):
+        world.dag("nightly", DAILY)
+        assert visitor.get("/pause?dag=nightly").status_code == 405
+
+
+class TestMeaning:
+    def test_a_key_is_said_in_words(self, visitor):
+        world.dag("nightly", DAILY)
+        assert (
+            "Tuesday 10 March 2026" in read(visitor.part("/meaning?dag=nightly&key=2026-03-10", "means")).text
+        )
+
+    def test_the_zone_is_that_of_the_mapper(self, visitor):
+        day = {
+            **HOURS_TO_DAY,
+            "upstream_mapper": {"type": "StartOfDayMapper", "timezone": "America/Los_Angeles"},
+        }
+        consumer("sum", {"hourly": day})
+        text = read(visitor.part("/meaning?dag=sum&key=2026-03-10", "means")).text
+        assert "Tuesday 10 March 2026 (America/Los_Angeles)" in text
+
+    def test_a_wrong_key_is_refused_with_the_right_form(self, visitor):
+        world.dag("nightly", DAILY)
+        page = read(visitor.part("/meaning?dag=nightly&key=10.3.2026", "means"))
+        assert "%Y-%m-%d" in page.elements[0].attributes["data-wrong"]
+        assert page.elements[0].attributes["class"] == "means wrong"
+
+    def test_a_key_that_ran_already_says_how(self, visitor):
+        run = runs.trigger(world.dag("nightly", DAILY), Ask("2026-03-10"), deed=ALICE, at=NOW)
+        page = read(visitor.part("/meaning?dag=nightly&key=2026-03-10", "means"))
+        assert page.links["latest run: queued"] == f"/runs/{run.pk}"
+
+    def test_a_held_key_asks_whether_the_run_settles_it(self, visitor):
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        emit("hourly", *hours("2026-03-10", 1))
+        turn()
+        page = read(visitor.part("/meaning?dag=sum&key=2026-03-10", "means"))
+        assert page.fields["settle"] == "yes"
+        assert "checked" in page.all("input", type="checkbox")[0].attributes
+
+    def test_nothing_typed_means_nothing(self, visitor):
+        world.dag("nightly", DAILY)
+        page = read(visitor.part("/meaning?dag=nightly&key=", "means"))
+        assert (page.text, page.elements[0].attributes["class"]) == ("", "means")
+
+
+class TestForm:
+    def test_hints_at_the_format_and_suggests_keys(self, visitor):
+        world.dag("nightly", DAILY, writes=["daily"], start_date=NOW - timedelta(days=4))
+        page = read(visitor.get("/trigger?dag=nightly"))
+        assert "Written as %Y-%m-%d" in page.text
+        assert page.all("option", value="2026-03-08")
+        assert page.links["2026-03-08"] == "/trigger?dag=nightly&key=2026-03-08"
+
+    def test_is_filled_from_the_address(self, visitor):
+        world.dag("nightly", DAILY)
+        page = read(visitor.get("/trigger?dag=nightly&key=2026-03-08"))
+        assert page.fields["key"] == "2026-03-08"
+        assert "Sunday 8 March 2026" in page.text
+
+    @pytest.mark.parametrize(
+        ("schedule", "asks", "must"), [(DAILY, True, True), (AT_RUNTIME, True, False), (None, False, False)]
+    )
+    def test_asks_for_a_key_if_runs_have_one(self, visitor, schedule, asks, must):
+        world.dag("it", schedule)
+        page = read(visitor.get("/trigger?dag=it"))
+        assert bool(page.all("input", name="key")) == asks
+        assert bool([each for each in page.all("input", name="key") if "required" in each.attributes]) == must
+
+    def test_a_dag_that_is_gone_cannot_be_triggered(self, visitor):
+        world.dag("old", DAILY, is_active=False)
+        page = read(visitor.get("/trigger?dag=old"))
+        assert "disabled" in page.all("button")[-1].attributes
+        assert "Nothing defines this Dag any more" in page.text
+
+
+class TestTrigger:
+    def test_makes_a_run_for_the_key(self, visitor):
+        world.dag("nightly", DAILY)
+        response = visitor.post("/trigger", {"dag": "nightly", "key": "2026-03-10", "note": "once more"})
+        run = DagRun.objects.get()
+        assert response["Location"] == f"/runs/{run.pk}"
+        assert (run.partition_key, run.run_type, run.created_by) == ("2026-03-10", "manual", "operator")
+        assert run.note == "once more"
+
+    def test_a_wrong_key_makes_no_run_and_says_the_right_form(self, visitor):
+        world.dag("nightly", DAILY)
+        response = visitor.post("/trigger", {"dag": "nightly", "key": "10.3.2026"})
+        assert response.status_code == 422
+        page = read(response)
+        assert "%Y-%m-%d" in page.all("p", role="alert")[0].text
+        assert page.fields["key"] == "10.3.2026"
+        assert DagRun.objects.count() == 0
+
+    def test_a_missing_key_makes_no_run(self, visitor):
+        world.dag("nightly", DAILY)
+        response = visitor.post("/trigger", {"dag": "nightly", "key": ""})
+        assert response.status_code == 422
+        assert "say for which partition key" in read(response).text
+
+    def test_the_same_form_sent_twice_makes_one_run(self, visitor):
+        world.dag("nightly", DAILY)
+        form = read(visitor.get("/trigger?dag=nightly&key=2026-03-10")).fields
+        first, second = visitor.post("/trigger", form), visitor.post("/trigger", form)
+        assert first["Location"] == second["Location"]
+        assert DagRun.objects.count() == 1
+
+    def test_settles_the_held_run_unless_told_not_to(self, visitor):
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        emit("hourly", *hours("2026-03-09", 1), *hours("2026-03-10", 1))
+        turn()
+        asked = {"dag": "sum", "asked_to_settle": "yes"}
+        visitor.post("/trigger", {**asked, "key": "2026-03-09", "settle": "yes"})
+        visitor.post("/trigger", {**asked, "key": "2026-03-10"})
+        assert list(HeldRun.objects.held().values_list("partition_key", flat=True)) == ["2026-03-10"]
+
+    def test_a_dag_without_keys_runs_without(self, visitor):
+        world.dag("report")
+        visitor.post("/trigger", {"dag": "report"})
+        assert DagRun.objects.get().partition_key is None
+
+    def test_any_key_a_consumer_can_read_goes_through_unchanged(self, visitor):
+        consumer("copy", {"orders": IDENTITY})
+        key = "tw|2026-03-10T09:00:00 <b>&amp;"
+        visitor.post("/trigger", {"dag": "copy", "key": key})
+        run = DagRun.objects.get()
+        assert run.partition_key == key
+        assert read(visitor.get(f"/runs/{run.pk}")).all("h1")[0].text == key

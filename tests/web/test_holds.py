@@ -1,0 +1,192 @@
+import pytest
+
+from core.models import DagRun, HeldRun, JournalEntry
+from scheduling import claims
+from tests.engine import world
+from tests.engine.world import HOURS_TO_DAY, IDENTITY, NOW, REGIONS, asset, consumer, emit, hours, turn
+from tests.web.reading import read
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def day(db):
+    """A day that waits for hours 09, 11 and 22."""
+    consumer("sum", {"hourly": HOURS_TO_DAY}, writes=["daily"])
+    emit("hourly", *hours("2026-03-10", *(n for n in range(24) if n not in (9, 11, 22))))
+    turn()
+    return world.held("sum", "2026-03-10")
+
+
+class TestList:
+    def test_names_what_is_missing_in_words(self, visitor, day):
+        page = read(visitor.get("/held"))
+        assert "waiting on 3 of 24: hours 09, 11, 22" in page.text
+        assert "21 of 24" in page.text
+        assert page.links["2026-03-10"] == f"/held/{day.pk}"
+
+    def test_judges_anew_rather_than_trusting_what_was_stored(self, visitor, day):
+        HeldRun.objects.update(sentence="something old")
+        page = read(visitor.get("/held"))
+        assert "something old" not in page.text
+        assert "hours 09, 11, 22" in page.text
+
+    def test_tells_keys_that_were_not_expected(self, visitor, day):
+        emit("hourly", "2026-03-10T07:30:00")
+        turn()
+        assert "1 unexpected key" in read(visitor.get("/held")).text
+
+    def test_several_assets_are_each_counted(self, visitor):
+        consumer("meet", {"hourly": HOURS_TO_DAY, "prices": IDENTITY})
+        emit("hourly", *hours("2026-03-10", 1))
+        turn()
+        text = read(visitor.get("/held")).text
+        assert "1 of 24 hourly" in text
+        assert "0 of 1 prices" in text
+
+    def test_verdicts_are_counted_and_narrow_the_list(self, visitor, day):
+        page = read(visitor.get("/held"))
+        assert page.links["1 waiting"] == "?verdict=waiting"
+        assert "2026-03-10" not in read(visitor.get("/held?verdict=broken")).links
+
+    def test_a_filter_can_be_taken_back(self, visitor, day):
+        page = read(visitor.get("/held?key=nothing"))
+        assert page.links["Show all held runs"] == "/held"
+
+    def test_an_empty_list_teaches(self, visitor):
+        assert (
+            "A held run appears when the first partition of several arrives"
+            in read(visitor.get("/held")).text
+        )
+
+    def test_pages_lead_on_and_back(self, visitor):
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        emit("hourly", *(f"2026-{month:02}-{d:02}T01:00:00" for month in (1, 3) for d in range(1, 32)))
+        turn()
+        first = read(visitor.get("/held"))
+        second = read(visitor.get("/held" + first.links["Next page"]))
+        keys = [{text for text in page.links if text.startswith("2026-")} for page in (first, second)]
+        assert [len(each) for each in keys] == [50, 12]
+        assert not keys[0] & keys[1]
+        assert second.links["First page"] == "?"
+
+    def test_a_broken_definition_is_shown_and_hides_no_other(self, visitor, day):
+        world.Dag.objects.create(
+            dag_id="broken", schedule={"type": "Nonsense"}, created_at=NOW, updated_at=NOW
+        )
+        HeldRun.objects.create(
+            dag=world.Dag.objects.get(dag_id="broken"), partition_key="x", opened_at=NOW, last_event_at=NOW
+        )
+        text = read(visitor.get("/held")).text
+        assert "hours 09, 11, 22" in text
+        assert "Nonsense" in text
+
+
+class TestDetail:
+    def test_each_missing_key_has_its_row_with_what_one_can_do(self, visitor, day):
+        world.dag("ingest", {"type": "PartitionedAtRuntime"}, writes=["hourly"])
+        page = read(visitor.get(f"/held/{day.pk}"))
+        assert "Missing 3" in page.text
+        assert page.links["2026-03-10T09:00:00"] == "/assets/hourly?key=2026-03-10T09%3A00%3A00"
+        triggers = [each.attributes["href"] for each in page.all("a") if each.text == "Trigger ingest…"]
+        assert triggers[0] == "/trigger?dag=ingest&key=2026-03-10T09%3A00%3A00"
+        assert len(triggers) == 3
+
+    def test_required_received_and_unexpected_are_told(self, visitor, day):
+        emit("hourly", "2026-03-10T07:30:00")
+        turn()
+        text = read(visitor.get(f"/held/{day.pk}")).text
+        assert "21 of 24 hours" in text
+        assert "Received 21" in text
+        assert "Unexpected 1" in text
+
+    def test_says_how_many_are_enough(self, visitor):
+        consumer("sum", {"hourly": HOURS_TO_DAY | {"wait_policy": {"type": "MinimumCount", "n": 20}}})
+        emit("hourly", *hours("2026-03-10", 1))
+        turn()
+        assert "20 are enough" in read(visitor.get(f"/held/{world.held('sum', '2026-03-10').pk}")).text
+
+    def test_an_asset_that_nothing_defines_is_told(self, visitor):
+        consumer("regions", {"orders": REGIONS})
+        emit("orders", "tw")
+        turn()
+        world.Dependency.objects.update(asset=None)
+        page = read(visitor.get(f"/held/{HeldRun.objects.get().pk}"))
+        assert "nothing defines it" in page.text
+
+    def test_follows_until_the_run_it_became_has_ended(self, visitor, day):
+        emit("hourly", *hours("2026-03-10", 9, 11, 22))
+        turn()
+        page = read(visitor.part(f"/held/{day.pk}", "now"))
+        assert page.elements[0].attributes["data-live"] == "3"
+        run = DagRun.objects.get()
+        assert page.links["Its run: queued"] == f"/runs/{run.pk}"
+        world.finish(world.start(run), "daily")
+        page = read(visitor.part(f"/held/{day.pk}", "now"))
+        assert "data-live" not in page.elements[0].attributes
+        assert page.links["Its run: success"]
+
+    def test_other_rounds_of_the_key_are_linked(self, visitor, day):
+        world.holds.cancel(day, deed=world.ALICE, at=NOW)
+        emit("hourly", *hours("2026-03-10", 9))
+        turn()
+        page = read(visitor.get(f"/held/{world.held('sum', '2026-03-10').pk}"))
+        assert page.links["1 cancelled"] == f"/held/{day.pk}"
+
+
+class TestFire:
+    def test_says_first_what_it_fires_without(self, visitor, day):
+        page = read(visitor.get(f"/held/{day.pk}/fire"))
+        assert "It runs without hourly: 3 of 24: hours 09, 11, 22" in page.text
+        assert DagRun.objects.count() == 0
+
+    def test_makes_the_run_and_keeps_the_reason(self, visitor, day):
+        response = visitor.post(f"/held/{day.pk}/fire", {"reason": "the boss waits"})
+        run = DagRun.objects.get()
+        assert response["Location"] == f"/runs/{run.pk}"
+        assert [each["keys"] for each in run.missing_keys] == [hours("2026-03-10", 9, 11, 22)]
+        entry = JournalEntry.objects.get(event="held run fired by hand")
+        assert (entry.by, entry.via, entry.reason) == ("operator", "web", "the boss waits")
+        assert "fired without some keys" in read(visitor.get("/runs")).text
+
+    def test_a_second_click_makes_no_second_run(self, visitor, day):
+        visitor.post(f"/held/{day.pk}/fire")
+        response = visitor.post(f"/held/{day.pk}/fire")
+        assert response.status_code == 409
+        assert "is not held any more" in read(response).text
+        assert DagRun.objects.count() == 1
+
+    def test_what_fired_by_itself_meanwhile_is_told(self, visitor, day):
+        emit("hourly", *hours("2026-03-10", 9, 11, 22))
+        turn()
+        assert visitor.post(f"/held/{day.pk}/fire").status_code == 409
+
+
+class TestCancel:
+    def test_closes_it_without_a_run(self, visitor, day):
+        response = visitor.post(f"/held/{day.pk}/cancel", {"reason": "not needed"})
+        assert response["Location"] == f"/held/{day.pk}"
+        day.refresh_from_db()
+        assert (day.state, day.closed_by) == ("cancelled", "operator")
+        assert DagRun.objects.count() == 0
+        assert "cancelled" in read(visitor.get(f"/held/{day.pk}")).text
+
+    def test_asks_first(self, visitor, day):
+        page = read(visitor.part(f"/held/{day.pk}/cancel", "dialog"))
+        assert page.all("h2")[0].text == "Cancel this held run?"
+        assert page.links["No, go back"] == f"/held/{day.pk}"
+        day.refresh_from_db()
+        assert day.state == "held"
+
+
+def test_the_walk_of_the_issue(visitor):
+    """23 of 24 hours: the page names the missing one; it comes; the row fires; the day is materialized."""
+    consumer("sum", {"hourly": HOURS_TO_DAY}, writes=["daily"])
+    emit("hourly", *hours("2026-03-10", *(n for n in range(24) if n != 9)))
+    turn()
+    assert "waiting on 1 of 24: hours 09" in read(visitor.get("/held")).text
+    visitor.post("/record", {"asset": "hourly", "key": "2026-03-10T09:00:00"})
+    turn()
+    assert "2026-03-10" not in read(visitor.get("/held")).links
+    claims.succeed(world.start(DagRun.objects.get()), [claims.Output(asset("daily"))], at=NOW)
+    assert "materialized" in read(visitor.part("/assets/daily?key=2026-03-10", "panel")).text

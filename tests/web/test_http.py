@@ -1,0 +1,203 @@
+import pytest
+from django.http import HttpResponse
+from django.urls import get_resolver
+
+from partitions_site import roles
+from partitions_site.web.http import whole
+from tests.engine import world
+from tests.engine.world import HOURS_TO_DAY, consumer, emit, turn
+from tests.web.reading import read
+
+pytestmark = pytest.mark.django_db
+
+OPEN = {"login", "logout", "theme"}
+
+
+def addresses():
+    """An address of every screen."""
+    for pattern in get_resolver("partitions_site.web.urls").url_patterns:
+        route = str(pattern.pattern)
+        for part in ("<path:name>", "<path:dag_id>"):
+            route = route.replace(part, "sum")
+        yield pattern.name, "/" + route.replace("<int:pk>", "1")
+
+
+class TestAnswer:
+    def test_a_browser_gets_the_whole_page(self, visitor):
+        response = visitor.get("/held")
+        assert read(response).all("html")
+        assert "HX-Target" in response["Vary"]
+
+    def test_htmx_gets_the_part_it_wants_to_swap(self, visitor):
+        page = read(visitor.part("/held", "rows"))
+        assert page.all("html") == []
+        assert page.elements[0].attributes["id"] == "rows"
+
+    def test_a_part_that_the_page_does_not_have_is_the_whole_page(self, visitor):
+        assert read(visitor.part("/held", "../../../settings")).all("html")
+
+    def test_going_back_in_history_gets_the_whole_page(self, visitor):
+        response = visitor.part("/held", "rows", **{"HX-History-Restore-Request": "true"})
+        assert read(response).all("html")
+
+    @pytest.mark.parametrize(
+        ("address", "target"),
+        [
+            ("/", "now"),
+            ("/held", "rows"),
+            ("/dags", "rows"),
+            ("/dags/sum", "now"),
+            ("/runs", "rows"),
+            ("/assets/hourly", "board"),
+            ("/assets/hourly?key=x", "panel"),
+            ("/definitions", "now"),
+            ("/journal", "rows"),
+            ("/health", "now"),
+            ("/health", "pulse"),
+        ],
+    )
+    def test_what_a_part_says_twice_is_sent_once(self, visitor, address, target):
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        first = visitor.part(address, target)
+        assert first.status_code == 200
+        second = visitor.part(address, target, **{"If-None-Match": first["ETag"]})
+        assert (second.status_code, second.content) == (304, b"")
+        assert second["ETag"] == first["ETag"]
+
+    def test_a_part_that_says_something_new_is_sent(self, visitor):
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        first = visitor.part("/held", "rows")
+        emit("hourly", "2026-03-09T01:00:00")
+        turn()
+        assert visitor.part("/held", "rows", **{"If-None-Match": first["ETag"]}).status_code == 200
+
+    def test_nothing_is_kept_by_anybody_between(self, visitor):
+        assert visitor.get("/held")["Cache-Control"] == "private, no-cache"
+
+    def test_no_part_holds_a_secret_that_changes_with_every_answer(self, visitor):
+        """Such a part would never be the same twice, and would give the token to a shared cache."""
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        for address, target in (("/dags/sum", "now"), ("/held", "rows"), ("/", "now")):
+            assert "csrf" not in visitor.part(address, target).content.decode()
+
+
+class TestSignedIn:
+    @pytest.mark.parametrize(("name", "address"), list(addresses()))
+    def test_every_screen_asks_strangers_to_sign_in(self, client, name, address):
+        response: HttpResponse = client.get(address)
+        if name in OPEN:
+            assert response.status_code in (200, 405)
+        else:
+            assert response.status_code == 302
+            assert response["Location"].startswith("/sign-in?next=%2F")
+
+    def test_a_part_sends_the_whole_browser_to_the_sign_in(self, client):
+        response = client.get(
+            "/held",
+            headers={
+                "HX-Request": "true",
+                "HX-Target": "rows",
+                "HX-Current-URL": "http://testserver/held?dag=sum",
+            },
+        )
+        assert response["HX-Redirect"] == "/sign-in?next=%2Fheld%3Fdag%3Dsum"
+        assert response.content == b""
+
+    def test_a_question_sent_too_late_changes_nothing(self, client):
+        made = consumer("sum", {"hourly": HOURS_TO_DAY})
+        emit("hourly", "2026-03-09T01:00:00")
+        turn()
+        client.post(f"/held/{world.held('sum', '2026-03-09').pk}/fire")
+        assert made.runs.count() == 0
+
+
+class TestAllowed:
+    DEEDS = ["/record?asset=hourly", "/held/{}/fire", "/held/{}/cancel", "/trigger?dag=sum"]
+
+    @pytest.fixture
+    def held(self, db):
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        emit("hourly", "2026-03-09T01:00:00")
+        turn()
+        return world.held("sum", "2026-03-09")
+
+    @pytest.mark.parametrize("deed", DEEDS)
+    @pytest.mark.parametrize("method", ["get", "post"])
+    def test_a_viewer_may_not(self, visitor_of, held, deed, method):
+        response = getattr(visitor_of(roles.VIEWER), method)(deed.format(held.pk))
+        assert response.status_code == 403
+        assert "viewer may look but not do this" in response.content.decode()
+        assert "Nothing was changed" in response.content.decode()
+
+    def test_a_viewer_may_not_pause(self, visitor_of, held):
+        assert visitor_of(roles.VIEWER).post("/pause", {"dag": "sum", "paused": "yes"}).status_code == 403
+        assert not world.Dag.objects.get().is_paused
+
+    def test_a_viewer_may_not_touch_runs(self, visitor_of, held):
+        run = world.holds.fire_now(held, deed=world.ALICE, at=world.NOW)
+        visitor = visitor_of(roles.VIEWER)
+        assert visitor.post(f"/runs/{run.pk}/cancel").status_code == 403
+        assert visitor.post(f"/runs/{run.pk}/retry").status_code == 403
+
+    @pytest.mark.parametrize("deed", DEEDS)
+    def test_an_operator_may(self, visitor, held, deed):
+        assert visitor.get(deed.format(held.pk)).status_code == 200
+
+    def test_for_a_viewer_the_words_of_a_deed_are_disabled_and_say_why(self, visitor_of, held):
+        page = read(visitor_of(roles.VIEWER).get(f"/held/{held.pk}"))
+        assert "Fire now…" not in page.links
+        [fire] = [each for each in page.all("span") if each.text == "Fire now…"]
+        assert fire.attributes["aria-disabled"] == "true"
+        assert "needs the role operator" in fire.attributes["title"]
+
+    def test_for_an_operator_they_are_links(self, visitor, held):
+        assert read(visitor.get(f"/held/{held.pk}")).links["Fire now…"] == f"/held/{held.pk}/fire"
+
+
+class TestPolicy:
+    @pytest.mark.parametrize(
+        "address", ["/", "/held", "/dags/sum", "/assets/hourly", "/trigger?dag=sum", "/health"]
+    )
+    def test_no_page_has_an_inline_script_or_style(self, visitor, address):
+        consumer("sum", {"hourly": HOURS_TO_DAY}, writes=["daily"])
+        emit("hourly", "2026-03-09T01:00:00")
+        turn()
+        page = read(visitor.get(address))
+        assert [each.text for each in page.all("script") if "src" not in each.attributes] == []
+        assert page.all("style") == []
+        inline = ("style", "onclick", "onload", "onsubmit", "hx-on")
+        assert [each for each in page.elements if any(name in each.attributes for name in inline)] == []
+
+    def test_everything_comes_from_this_site(self, visitor):
+        page = read(visitor.get("/"))
+        sources = [each.attributes.get("src") or each.attributes.get("href") for each in page.elements]
+        assert [source for source in sources if source and "//" in source] == []
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        "address", ["/nowhere", "/assets/nothing", "/dags/nothing", "/held/9", "/runs/9"]
+    )
+    def test_what_is_not_there_is_said_kindly(self, visitor, address):
+        response = visitor.get(address)
+        assert response.status_code == 404
+        assert "Nothing here" in response.content.decode()
+
+    def test_an_old_form_is_refused_with_the_way_on(self, visitor_of):
+        visitor = visitor_of(roles.OPERATOR)
+        visitor.handler.enforce_csrf_checks = True
+        response = visitor.post("/pause", {"dag": "sum"})
+        assert response.status_code == 403
+        assert "That form was too old" in response.content.decode()
+
+    @pytest.mark.parametrize("method", ["put", "delete", "patch"])
+    def test_other_methods_are_refused(self, visitor, method):
+        assert getattr(visitor, method)("/held").status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("12", 12), ("0", 0), (None, 0), ("", 0), ("-1", 0), ("1e3", 0), ("²", 0), ("9" * 40, 0), (" 1", 0)],
+)
+def test_a_number_in_an_address_is_read_or_ignored(text, number):
+    assert whole(text) == number

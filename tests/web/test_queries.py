@@ -1,0 +1,75 @@
+"""The number of queries of a page does not grow with what it shows."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from core.models import DefinitionSource, HeldRun
+from scheduling import journal, runs
+from scheduling.runs import Ask
+from tests.engine import world
+from tests.engine.world import ALICE, HOURS_TO_DAY, IDENTITY, NOW, consumer, emit, hours, turn
+
+pytestmark = pytest.mark.django_db
+
+PAGES = {
+    "/": 25,
+    "/held": 12,
+    "/dags": 12,
+    "/dags/sum%200": 30,
+    "/runs": 10,
+    "/runs?state=queued": 10,
+    "/assets/hourly": 16,
+    "/assets/hourly?state=materialized": 18,
+    "/assets/hourly?key=2026-03-10T01:00:00": 32,
+    "/definitions": 10,
+    "/journal": 10,
+    "/health": 12,
+}
+"""Each page and the most queries it may need, sign-in and health included."""
+
+
+def grow(first: int, last: int) -> None:
+    for number in range(first, last):
+        source = DefinitionSource.objects.create(name=f"{number}.py", error="boom", loaded_at=NOW)
+        problem = {"code": "x", "level": "error", "sentence": "wrong"}
+        made = consumer(f"sum {number}", {"hourly": HOURS_TO_DAY}, writes=[f"daily {number}"])
+        made.__class__.objects.filter(pk=made.pk).update(source=source, problems=[problem])
+        consumer(f"copy {number}", {"hourly": IDENTITY})
+        runs.trigger(world.dag(f"by hand {number}"), Ask(), deed=ALICE, at=NOW)
+        journal.note("dag paused", deed=ALICE, at=NOW, about=made)
+    emit(
+        "hourly",
+        *(key for day in range(10, 10 + last) for key in hours(f"2026-03-{day}", *range(first, last))),
+    )
+    turn()
+
+
+@pytest.mark.parametrize(("address", "most"), PAGES.items(), ids=PAGES)
+def test_the_number_of_queries_is_constant(visitor, address, most):
+    def queries():
+        visitor.get(address)  # what a process reads once, it has read now
+        with CaptureQueriesContext(connection) as found:
+            assert visitor.get(address).status_code == 200
+        return len(found)
+
+    grow(0, 1)
+    few = queries()
+    grow(1, 7)
+    assert HeldRun.objects.held().count() > 10
+    assert queries() == few <= most
+
+
+def test_a_part_costs_less_than_the_page(visitor):
+    grow(0, 2)
+
+    def queries(ask):
+        ask()
+        with CaptureQueriesContext(connection) as found:
+            ask()
+        return len(found)
+
+    page = queries(lambda: visitor.get("/assets/hourly?key=2026-03-10T01:00:00"))
+    panel = queries(lambda: visitor.part("/assets/hourly?key=2026-03-10T01:00:00", "panel"))
+    board = queries(lambda: visitor.part("/assets/hourly?key=2026-03-10T01:00:00", "board"))
+    assert max(panel, board) < page

@@ -1,0 +1,132 @@
+"""The pages that only tell: definitions, journal, health."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from core.models import DefinitionSource, Pulse
+from scheduling import health, journal, runs
+from scheduling.runs import Ask
+from tests.engine import world
+from tests.engine.world import ALICE, NOW, asset, consumer, emit
+from tests.web.reading import read
+
+pytestmark = pytest.mark.django_db
+
+
+class TestDefinitions:
+    def test_a_broken_file_comes_first_with_its_line_and_traceback(self, visitor):
+        DefinitionSource.objects.create(name="fine.py", loaded_at=NOW)
+        DefinitionSource.objects.create(
+            name="shop.py",
+            error="NameError: name 'sale' is not defined",
+            error_line=4,
+            traceback='File "shop.py", line 4, in <module>',
+            loaded_at=NOW,
+        )
+        page = read(visitor.get("/definitions"))
+        assert page.all("h2")[0].text == "shop.py, line 4"
+        assert "NameError: name 'sale' is not defined" in page.text
+        assert 'File "shop.py", line 4, in <module>' in page.all("pre")[0].text
+        assert page.text.index("shop.py, line 4") < page.text.index("fine.py")
+
+    def test_says_what_becomes_of_what_it_defined_before(self, visitor):
+        source = DefinitionSource.objects.create(name="shop.py", error="boom", loaded_at=NOW)
+        world.dag("one", source=source)
+        assert "Its 1 Dag from before" in read(visitor.get("/definitions")).text
+
+    def test_problems_of_dags_are_listed_with_their_level(self, visitor):
+        problems = [{"code": "x", "level": level, "sentence": f"a {level}"} for level in ("error", "warning")]
+        world.dag("nightly", problems=problems)
+        page = read(visitor.get("/definitions"))
+        assert "error nightly a error" in page.text
+        assert "warning nightly a warning" in page.text
+
+    def test_an_installation_without_files_is_told_how_to_name_one(self, visitor):
+        assert "PARTITA_DEFINITIONS" in read(visitor.get("/definitions")).text
+
+    def test_an_error_is_text_whatever_it_holds(self, visitor):
+        DefinitionSource.objects.create(
+            name="<script>", error="<img src=x onerror=alert(1)>", traceback="{{ 7*7 }}", loaded_at=NOW
+        )
+        page = read(visitor.get("/definitions"))
+        assert page.all("img") == []
+        assert "{{ 7*7 }}" in page.text
+
+
+class TestJournal:
+    def test_tells_who_did_what_to_what_and_why(self, visitor):
+        made = world.dag("nightly")
+        journal.note("dag paused", deed=journal.Deed("bob", "cli", "holidays"), at=NOW, about=made, days=3)
+        page = read(visitor.get("/journal"))
+        assert "holidays" in page.text
+        assert "days: 3" in page.text
+        assert page.links["nightly"] == "/dags/nightly"
+        assert page.links["bob"] == "?by=bob"
+        assert page.links["dag paused"] == "?event=dag+paused"
+
+    def test_a_partition_is_linked(self, visitor):
+        emit("daily", "2026-03-09")
+        links = read(visitor.get("/journal")).links
+        assert links["2026-03-09"] == "/assets/daily?key=2026-03-09"
+
+    def test_a_run_is_linked(self, visitor):
+        run = runs.trigger(world.dag("report"), Ask(), deed=ALICE, at=NOW)
+        address = read(visitor.get("/journal")).links["its run"]
+        assert read(visitor.get(address)).links["no key"] == f"/runs/{run.pk}"
+
+    def test_what_is_false_or_empty_is_not_told(self, visitor):
+        journal.note("run triggered", deed=ALICE, at=NOW, settled_held_run=False, note="")
+        assert "settled" not in read(visitor.get("/journal")).text
+
+    def test_filters_can_be_taken_back(self, visitor):
+        journal.note("dag paused", deed=ALICE, at=NOW, about=world.dag("nightly"))
+        page = read(visitor.get("/journal?dag=nightly&event=dag+paused"))
+        assert page.links["Dag nightly ×"] == "?event=dag+paused"
+        assert "No entry matches" in read(visitor.get("/journal?by=nobody")).text
+
+    def test_an_empty_journal_says_what_it_will_hold(self, visitor):
+        assert "Every deed of a person" in read(visitor.get("/journal")).text
+
+
+class TestHealth:
+    def test_tells_what_is_alive(self, visitor):
+        for kind in Pulse.Kind:
+            health.pulse(f"{kind} at home", kind, now=timezone.now())
+        page = read(visitor.get("/health"))
+        assert page.links["Engine running"] == "/health"
+        assert "worker at home" in page.text
+
+    def test_tells_what_is_silent_and_since_when(self, visitor):
+        health.pulse("beat", Pulse.Kind.BEAT, now=timezone.now() - timedelta(minutes=10))
+        page = read(visitor.get("/health"))
+        assert "silent for" in page.text
+        assert "Engine needs you" in page.text
+
+    def test_the_dot_alone_can_be_asked_for(self, visitor):
+        page = read(visitor.part("/health", "pulse"))
+        assert [each.tag for each in page.elements] == ["a"]
+        assert page.elements[0].attributes["data-live"] == "15"
+
+    def test_tells_events_that_nobody_has_counted(self, visitor):
+        consumer("copy", {"daily": world.IDENTITY})
+        emit("daily", "2026-03-09", at=timezone.now() - timedelta(minutes=10))
+        assert "1 event wait" in read(visitor.get("/health")).text
+
+    def test_tells_versions_and_the_time_zone_tables(self, visitor):
+        text = read(visitor.get("/health")).text
+        assert "Time zone data" in text
+        assert "Python" in text
+
+    def test_never_seen_processes_are_said_to_be_started(self, visitor):
+        assert "No process has ever reported" in read(visitor.get("/health")).text
+
+
+def test_assets_that_are_gone_keep_their_history(visitor):
+    emit("old", "2026-03-09")
+    asset("old").__class__.objects.update(is_active=False)
+    page = read(visitor.get("/assets/old?key=2026-03-09"))
+    assert "not defined any more" in page.text
+    assert "materialized" in page.text
+    assert "Record an event…" not in page.links

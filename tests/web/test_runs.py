@@ -1,0 +1,145 @@
+import pytest
+
+from core.models import DagRun, JournalEntry, LogLine
+from scheduling import claims, runs
+from scheduling.runs import Ask
+from tests.engine import world
+from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, consumer, emit, hours, turn
+from tests.web.reading import read
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run(db):
+    made = world.dag("nightly", {"type": "PartitionedAtRuntime"}, writes=["daily"])
+    return runs.trigger(made, Ask("2026-03-09", conf={"city": "Žalec"}), deed=ALICE, at=NOW)
+
+
+def write(run, *texts, attempt=1, task="load"):
+    LogLine.objects.bulk_create(
+        [LogLine(run=run, attempt=attempt, task_id=task, at=NOW, text=text) for text in texts]
+    )
+
+
+class TestList:
+    def test_links_each_run_and_its_dag(self, visitor, run):
+        links = read(visitor.get("/runs")).links
+        assert links["2026-03-09"] == f"/runs/{run.pk}"
+        assert links["nightly"] == "/dags/nightly"
+
+    @pytest.mark.parametrize("query", ["state=failed", "dag=other", "type=scheduled", "key=nothing", "run=x"])
+    def test_is_narrowed_and_says_so_when_nothing_is_left(self, visitor, run, query):
+        page = read(visitor.get(f"/runs?{query}"))
+        assert "No run matches" in page.text
+        assert page.links["Show all runs"] == "/runs"
+
+    def test_an_empty_list_teaches(self, visitor):
+        assert "A run is one execution of a Dag" in read(visitor.get("/runs")).text
+
+    def test_older_runs_are_a_page_away(self, visitor, run):
+        for number in range(60):
+            runs.trigger(run.dag, Ask(f"{number:03}"), deed=ALICE, at=NOW)
+        page = read(visitor.get("/runs"))
+        assert "2026-03-09" not in page.links
+        assert "2026-03-09" in read(visitor.get("/runs" + page.links["Older"])).links
+
+
+class TestRun:
+    def test_tells_who_asked_for_it_and_with_what(self, visitor, run):
+        text = read(visitor.get(f"/runs/{run.pk}")).text
+        assert "manual by alice" in text
+        assert '{"city": "Žalec"}' in text
+
+    def test_shows_its_log_by_attempt_and_task(self, visitor, run):
+        write(run, "first", "second")
+        write(run, "again", attempt=2)
+        page = read(visitor.get(f"/runs/{run.pk}"))
+        assert [each.text for each in page.all("li", class_="part")] == [
+            "task load",
+            "attempt 2, task load",
+        ]
+        [log] = page.all("ol", class_="log")
+        assert [word in log.text for word in ("first", "second", "again")] == [True] * 3
+
+    def test_a_log_is_text_whatever_it_holds(self, visitor, run):
+        write(run, "<img src=x onerror=alert(1)>", "{{ 7*7 }}", "javascript:alert(1)")
+        page = read(visitor.get(f"/runs/{run.pk}"))
+        assert page.all("img") == []
+        assert "<img src=x onerror=alert(1)>" in page.text
+        assert "{{ 7*7 }}" in page.text
+
+    def test_of_a_long_log_the_end_is_shown(self, visitor, run):
+        write(run, *(f"line {number}." for number in range(700)))
+        page = read(visitor.get(f"/runs/{run.pk}"))
+        assert "line 699." in page.text
+        assert "line 199." not in page.text
+        whole = read(visitor.get(f"/runs/{run.pk}" + page.links["Show it from the start"]))
+        assert "line 0." in whole.text
+
+    def test_is_polled_until_it_has_ended(self, visitor, run):
+        assert read(visitor.part(f"/runs/{run.pk}", "now")).elements[0].attributes["data-live"] == "2"
+        world.finish(world.start(run), "daily")
+        assert "data-live" not in read(visitor.part(f"/runs/{run.pk}", "now")).elements[0].attributes
+
+    def test_says_what_it_wrote(self, visitor, run):
+        world.finish(world.start(run), "daily", keys=["2026-03-08", "2026-03-09"])
+        page = read(visitor.get(f"/runs/{run.pk}"))
+        assert "2 partitions" in page.text
+        assert page.links["2026-03-08"] == "/assets/daily?key=2026-03-08"
+
+    def test_says_what_it_was_made_from(self, visitor):
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        emit("hourly", *hours("2026-03-09", *range(24)))
+        turn()
+        made = DagRun.objects.get()
+        page = read(visitor.get(f"/runs/{made.pk}"))
+        assert "24 keys: 00–23" in page.text
+        assert page.links["its held run"] == f"/held/{made.held_run.pk}"
+
+    def test_a_failed_one_says_why_in_one_line_and_all_in_its_log(self, visitor, run):
+        started = world.start(run)
+        write(started, "Traceback (most recent call last):", "LookupError: no such city")
+        claims.fail(started, "Traceback (most recent call last):\nLookupError: no such city", at=NOW)
+        page = read(visitor.get(f"/runs/{run.pk}"))
+        assert page.all("b")[0].text == "LookupError: no such city"
+        assert page.text.count("Traceback") == 1
+        assert "a run that does not succeed emits no event" in page.text
+
+    def test_one_that_died_without_a_log_shows_all_it_has(self, visitor, run):
+        claims.fail(world.start(run), "Traceback:\n  deep down\nOSError: gone", at=NOW)
+        assert "deep down" in read(visitor.get(f"/runs/{run.pk}")).text
+
+
+class TestRetry:
+    def test_queues_the_same_run_again_with_the_reason(self, visitor, run):
+        claims.fail(world.start(run), "boom", at=NOW)
+        assert "Run it again?" in read(visitor.get(f"/runs/{run.pk}/retry")).text
+        response = visitor.post(f"/runs/{run.pk}/retry", {"reason": "mended"})
+        assert response["Location"] == f"/runs/{run.pk}"
+        run.refresh_from_db()
+        assert run.state == "queued"
+        assert JournalEntry.objects.get(event="run retried").reason == "mended"
+
+    def test_one_that_has_not_ended_cannot_be(self, visitor, run):
+        response = visitor.post(f"/runs/{run.pk}/retry")
+        assert response.status_code == 409
+        assert "has not ended" in read(response).text
+
+
+class TestCancel:
+    def test_ends_a_queued_run(self, visitor, run):
+        visitor.post(f"/runs/{run.pk}/cancel")
+        run.refresh_from_db()
+        assert run.state == "cancelled"
+
+    def test_asks_a_running_one_to_stop_and_says_so(self, visitor, run):
+        world.start(run)
+        visitor.post(f"/runs/{run.pk}/cancel")
+        assert "Somebody asked it to stop" in read(visitor.get(f"/runs/{run.pk}")).text
+
+    def test_one_that_has_ended_cannot_be(self, visitor, run):
+        world.finish(world.start(run), "daily")
+        response = visitor.post(f"/runs/{run.pk}/cancel")
+        assert response.status_code == 409
+        assert "has ended already" in read(response).text
