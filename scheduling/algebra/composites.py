@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import pairwise, product
+from itertools import product
 from typing import Any, Self
 
-from scheduling.algebra.errors import (
-    CannotMap,
-    InvalidDefinition,
-    InvalidKey,
-    MismatchedDefinition,
-    PartitionError,
-    within,
-)
+from scheduling.algebra.errors import CannotMap, InvalidKey, PartitionError, within
 from scheduling.algebra.keys import DEFAULT_DELIMITER, join_segments, split_segments, validate_delimiter
-from scheduling.algebra.mappers import AllowedKeyMapper, IdentityMapper, Mapper, check_mapper
-from scheduling.algebra.policies import WaitForAll, WaitPolicy
+from scheduling.algebra.mappers import Mapper
+from scheduling.algebra.parts import (
+    check_after_rollup,
+    check_countable,
+    check_links,
+    check_parts,
+    counted_as,
+    joint_noun,
+    joint_policy,
+    members_of,
+)
+from scheduling.algebra.policies import WaitPolicy
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -34,11 +37,11 @@ class ProductMapper(Mapper):
     def __init__(
         self, *mappers: Mapper, delimiter: str = DEFAULT_DELIMITER, max_downstream_keys: int | None = None
     ) -> None:
-        object.__setattr__(self, "mappers", _parts(mappers, "ProductMapper"))
+        object.__setattr__(self, "mappers", check_parts(mappers, "ProductMapper"))
         object.__setattr__(self, "delimiter", within("delimiter", validate_delimiter, delimiter))
         object.__setattr__(self, "max_downstream_keys", max_downstream_keys)
         Mapper.__post_init__(self)
-        _check_countable(self.mappers)
+        check_countable(self.mappers)
 
     @classmethod
     def from_fields(cls, mappers: Sequence[Mapper] = (), **others: Any) -> Self:
@@ -55,11 +58,11 @@ class ProductMapper(Mapper):
 
     @property
     def wait_policy(self) -> WaitPolicy | None:
-        return _joint_policy(self.mappers)
+        return joint_policy(self.mappers)
 
     @property
     def member_noun(self) -> str:
-        return _joint_noun(self.mappers)
+        return joint_noun(self.mappers)
 
     def to_downstream(self, key: str) -> tuple[str, ...]:
         segments = split_segments(key, self.delimiter)
@@ -68,21 +71,24 @@ class ProductMapper(Mapper):
                 f"{key!r} has {len(segments)} segments joined with {self.delimiter}; "
                 f"this mapper takes {len(self.mappers)}"
             )
-        made = [mapper.to_downstream(each) for mapper, each in zip(self.mappers, segments, strict=True)]
-        if all(len(keys) == 1 for keys in made):
-            return (join_segments([key for (key,) in made], self.delimiter),)
-        return tuple(join_segments(each, self.delimiter) for each in product(*made))
+        keys = []
+        for mapper, segment in zip(self.mappers, segments, strict=True):
+            made = mapper.to_downstream(segment)
+            if len(made) != 1:
+                return self._combined(segments)
+            keys.append(made[0])
+        return (join_segments(keys, self.delimiter),)
 
     def required(self, downstream_key: str, known: Sequence[str] = ()) -> tuple[str, ...] | None:
         if not self.is_rollup:
             return None
-        return self._joined(_members(mapper, each) or () for mapper, each in self._split(downstream_key))
+        return self._joined(members_of(mapper, each) or () for mapper, each in self._split(downstream_key))
 
     def counts_as(self, key: str) -> str:
         segments = split_segments(key, self.delimiter)
         if not self.is_rollup or len(segments) != len(self.mappers):
             return key
-        counted = [_counted(mapper, each) for mapper, each in zip(self.mappers, segments, strict=True)]
+        counted = [counted_as(mapper, each) for mapper, each in zip(self.mappers, segments, strict=True)]
         return join_segments(counted, self.delimiter)
 
     def upstream_keys(self, downstream_key: str) -> tuple[str, ...] | None:
@@ -110,6 +116,11 @@ class ProductMapper(Mapper):
     def samples(self) -> tuple[str, ...]:
         return self._joined(mapper.samples() for mapper in self.mappers)
 
+    def _combined(self, segments: tuple[str, ...]) -> tuple[str, ...]:
+        return self._joined(
+            mapper.to_downstream(each) for mapper, each in zip(self.mappers, segments, strict=True)
+        )
+
     def _split(self, downstream_key: str) -> Iterator[tuple[Mapper, str]]:
         segments = split_segments(downstream_key, self.delimiter)
         if len(segments) != len(self.mappers):
@@ -133,12 +144,12 @@ class ChainMapper(Mapper):
     mappers: tuple[Mapper, ...]
 
     def __init__(self, *mappers: Mapper, max_downstream_keys: int | None = None) -> None:
-        object.__setattr__(self, "mappers", _parts(mappers, "ChainMapper"))
+        object.__setattr__(self, "mappers", check_parts(mappers, "ChainMapper"))
         object.__setattr__(self, "max_downstream_keys", max_downstream_keys)
         Mapper.__post_init__(self)
-        _check_countable(self.mappers)
-        _check_after_rollup(self.mappers)
-        _check_links(self.mappers)
+        check_countable(self.mappers)
+        check_after_rollup(self.mappers)
+        check_links(self.mappers)
 
     @classmethod
     def from_fields(cls, mappers: Sequence[Mapper] = (), **others: Any) -> Self:
@@ -155,11 +166,11 @@ class ChainMapper(Mapper):
 
     @property
     def wait_policy(self) -> WaitPolicy | None:
-        return _joint_policy(self.mappers)
+        return joint_policy(self.mappers)
 
     @property
     def member_noun(self) -> str:
-        return _joint_noun(self.mappers)
+        return joint_noun(self.mappers)
 
     def to_downstream(self, key: str) -> tuple[str, ...]:
         keys: tuple[str, ...] = (key,)
@@ -168,7 +179,7 @@ class ChainMapper(Mapper):
         return keys
 
     def required(self, downstream_key: str, known: Sequence[str] = ()) -> tuple[str, ...] | None:
-        return self._traced(downstream_key, _members) if self.is_rollup else None
+        return self._traced(downstream_key, members_of) if self.is_rollup else None
 
     def counts_as(self, key: str) -> str:
         """Up to the first rollup, keys that map alike count alike."""
@@ -216,89 +227,3 @@ class ChainMapper(Mapper):
                 return None
             keys = tuple(dict.fromkeys(key for each in found for key in each or ()))
         return keys
-
-
-def _parts(mappers: Sequence[object], name: str) -> tuple[Mapper, ...]:
-    if len(mappers) < 2:
-        raise MismatchedDefinition(f"a {name} joins two mappers or more, not {len(mappers)}", path="mappers")
-    return tuple(
-        within(f"mappers[{n}]", check_mapper, mapper, f"part {n + 1} of a {name}")
-        for n, mapper in enumerate(mappers)
-    )
-
-
-def _members(mapper: Mapper, downstream_key: str) -> tuple[str, ...] | None:
-    """What one part needs: a rollup its members, any other one key that stands for all that map alike."""
-    if mapper.is_rollup:
-        return mapper.required(downstream_key)
-    found = mapper.representative(downstream_key)
-    return None if found is None else (found,)
-
-
-def _counted(mapper: Mapper, key: str) -> str:
-    if mapper.is_rollup:
-        return mapper.counts_as(key)
-    try:
-        (made,) = mapper.to_downstream(key)
-        return mapper.representative(made) or key
-    except PartitionError:
-        return key
-
-
-def _check_countable(mappers: tuple[Mapper, ...]) -> None:
-    """Waiting inside a composite needs parts that tell their upstream keys from the downstream key."""
-    if not any(mapper.is_rollup for mapper in mappers):
-        return
-    for n, mapper in enumerate(mappers):
-        if mapper.needs_known or not (mapper.is_rollup or mapper.is_one_to_one):
-            raise InvalidDefinition(
-                f"{type(mapper).__name__} cannot stand beside a rollup: its upstream keys are not known",
-                path=f"mappers[{n}]",
-            )
-    rollups = [mapper for mapper in mappers if mapper.is_rollup]
-    if len(rollups) > 1 and any(mapper.wait_policy != WaitForAll() for mapper in rollups):
-        raise InvalidDefinition(
-            "several rollups together can only wait for all of their keys", path="mappers"
-        )
-
-
-def _check_after_rollup(mappers: tuple[Mapper, ...]) -> None:
-    waiting = False
-    for n, mapper in enumerate(mappers):
-        if waiting and not mapper.is_rollup and not isinstance(mapper, IdentityMapper | AllowedKeyMapper):
-            raise InvalidDefinition(
-                f"{type(mapper).__name__} after a rollup would need just some of its keys, and nothing says "
-                "which; use a RollupMapper there as well",
-                path=f"mappers[{n}]",
-            )
-        waiting = waiting or mapper.is_rollup
-
-
-def _check_links(mappers: tuple[Mapper, ...]) -> None:
-    """Each part can read at least some keys of the part before it, as far as those are known."""
-    for n, (before, after) in enumerate(pairwise(mappers), 1):
-        refusal = None
-        examples = () if isinstance(after, AllowedKeyMapper) else before.samples()
-        for sample in examples:
-            try:
-                after.to_downstream(sample)
-            except CannotMap as error:
-                refusal = error
-            else:
-                refusal = None
-                break
-        if refusal is not None:
-            raise InvalidDefinition(
-                f"{type(after).__name__} cannot read what {type(before).__name__} writes: {refusal}",
-                path=f"mappers[{n}]",
-            )
-
-
-def _joint_policy(mappers: tuple[Mapper, ...]) -> WaitPolicy | None:
-    policies = {mapper.wait_policy for mapper in mappers if mapper.is_rollup}
-    return policies.pop() if policies else None
-
-
-def _joint_noun(mappers: tuple[Mapper, ...]) -> str:
-    nouns = {mapper.member_noun for mapper in mappers if mapper.is_rollup}
-    return nouns.pop() if len(nouns) == 1 else "keys"

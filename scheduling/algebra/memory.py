@@ -12,8 +12,8 @@ from scheduling.algebra.errors import BeyondCalendar, CannotMap, InvalidKey
 
 KeyMapping = Callable[[str], tuple[str, ...]]
 
-_DOWNSTREAM_KEYS = 16384
-_REQUIRED_KEYS = 4096
+_DOWNSTREAM_KEYS = 8192
+_REQUIRED_KEYS = 512
 
 
 def downstream_mapping(map_key: Callable[[str], Iterable[str]]) -> KeyMapping:

@@ -1,4 +1,4 @@
-"""Periods of the calendar in a zone: where they start, what comes next, which finer periods they hold.
+"""Periods of the calendar in a zone: where they start, and what comes next.
 
 Instants are aware datetimes in UTC. A wall time is a naive datetime read in some zone. A local day that
 clocks shorten or lengthen has the hours it really has, and a period whose first moments were skipped starts
@@ -163,10 +163,20 @@ def start_at(grain: Grain, wall: datetime, zone: ZoneInfo) -> datetime | None:
 
 def exists(grain: Grain, wall: datetime, zone: ZoneInfo) -> bool:
     """Whether clocks in `zone` ever show some of the period that begins at `wall`."""
-    for first, last in _gaps(zone, wall.year):
+    for first, last in gaps(zone, wall.year):
         if first <= wall < last:
             return start_at(grain, wall, zone) is not None
     return True
+
+
+@lru_cache(maxsize=8192)
+def gaps(zone: ZoneInfo, year: int) -> tuple[tuple[datetime, datetime], ...]:
+    """The wall times that clocks skip in a year: from the first up to but not including the second."""
+    if zone.key == "UTC":
+        return ()
+    years = range(max(year - 1, EARLIEST.year), min(year + 1, LATEST.year - 1) + 1)
+    found = [change.walls for each in years for change in changes(zone, each) if not change.repeats]
+    return tuple(walls for walls in found if walls[0].year <= year <= walls[1].year)
 
 
 def starts_at(grain: Grain, wall: datetime, zone: ZoneInfo) -> tuple[datetime, ...]:
@@ -212,84 +222,9 @@ def previous_start(
     return start_of(grain, current - timedelta.resolution, zone, week_start)
 
 
-def members(
-    period: Grain, member: Grain, start: datetime, zone: ZoneInfo, week_start: WeekStart = "monday"
-) -> tuple[datetime, ...]:
-    """The starts of the `member` periods inside the `period` that starts at `start`, in order.
-
-    Real ones: a skipped hour or day is absent, a repeated hour is there twice.
-    """
-    wall = floor_wall(period, wall_of(start, zone), week_start)
-    found = members_between(member, wall, shift_wall(period, wall, 1), zone)
-    if period.is_subday and len(instants_of(wall, zone)) == 2:
-        return tuple(instant for instant in found if start_of(period, instant, zone) == start)
-    return found
-
-
-def members_between(member: Grain, begin: datetime, end: datetime, zone: ZoneInfo) -> tuple[datetime, ...]:
-    """The starts of the `member` periods labelled from wall time `begin` up to but not including `end`."""
-    return tuple(instant_of(wall, zone) for wall in walls_between(member, begin, end, zone))
-
-
-def walls_between(member: Grain, begin: datetime, end: datetime, zone: ZoneInfo) -> list[datetime]:
-    """The same starts as wall times, naive; `fold` marks the second occurrence of a repeated one.
-
-    Only where clocks change does a member cost a look at the zone.
-    """
-    if zone.key == "UTC":
-        return _stepped(member, begin, end)
-    if not member.is_subday:
-        return _around_gaps(member, _stepped(member, begin, end), zone)
-    found: list[datetime] = []
-    while begin < end:
-        midnight = min(end, floor_wall(Grain.DAY, begin) + timedelta(days=1))
-        found += _subday_walls(member, begin, midnight, zone)
-        begin = midnight
-    return found
-
-
 def instant_of(wall: datetime, zone: ZoneInfo) -> datetime:
     """The instant of a wall time that exists; `fold` says which of a repeated one."""
     return wall.replace(tzinfo=zone).astimezone(UTC)
-
-
-def _stepped(grain: Grain, begin: datetime, end: datetime) -> list[datetime]:
-    length = LENGTHS.get(grain)
-    if length is None:
-        found = []
-        while begin < end:
-            found.append(begin)
-            try:
-                begin = shift_wall(grain, begin, 1)
-            except OverflowError:
-                break
-        return found
-    return [begin + length * n for n in range(-((begin - end) // length))]
-
-
-def _subday_walls(grain: Grain, begin: datetime, end: datetime, zone: ZoneInfo) -> list[datetime]:
-    """Within one local day; one on which clocks do not change needs no look at the zone for each member."""
-    first, last = instants_of(begin, zone), instants_of(end, zone)
-    if len(first) == len(last) == 1 and last[0] - first[0] == end - begin:
-        return _stepped(grain, begin, end)
-    instants = [start for wall in _stepped(grain, begin, end) for start in starts_at(grain, wall, zone)]
-    return [instant.astimezone(zone).replace(tzinfo=None) for instant in sorted(instants)]
-
-
-def _around_gaps(grain: Grain, walls: list[datetime], zone: ZoneInfo) -> list[datetime]:
-    """`walls`, but for periods that clocks skip, and those that they cut short at the beginning."""
-    years = {wall.year for wall in walls}
-    gaps = [gap for year in sorted(years) for gap in _gaps(zone, year)]
-    if not gaps:
-        return walls
-    found = []
-    for wall in walls:
-        if any(first <= wall < last for first, last in gaps):
-            start = start_at(grain, wall, zone)
-            found += [] if start is None else [wall_of(start, zone)]
-        else:
-            found.append(wall)
-    return found
 
 
 def _next_subday_start(grain: Grain, instant: datetime, zone: ZoneInfo) -> datetime:
@@ -306,16 +241,6 @@ def _next_subday_start(grain: Grain, instant: datetime, zone: ZoneInfo) -> datet
 
 def _offset(instant: datetime, zone: ZoneInfo) -> timedelta | None:
     return instant.astimezone(zone).utcoffset()
-
-
-@lru_cache(maxsize=8192)
-def _gaps(zone: ZoneInfo, year: int) -> tuple[tuple[datetime, datetime], ...]:
-    """The wall times that clocks skip in a year: from the first up to but not including the second."""
-    if zone.key == "UTC":
-        return ()
-    years = range(max(year - 1, EARLIEST.year), min(year + 1, LATEST.year - 1) + 1)
-    found = [change.walls for each in years for change in changes(zone, each) if not change.repeats]
-    return tuple(walls for walls in found if walls[0].year <= year <= walls[1].year)
 
 
 @lru_cache(maxsize=4096)

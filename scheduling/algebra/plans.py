@@ -139,7 +139,7 @@ class PeriodPlan:
         return tuple(dict.fromkeys([spell(wall, zone) for wall in self.window.walls(anchor, zone)]))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _remembered(plan: PeriodPlan) -> tuple[KeyMapping, KeyMapping]:
     return downstream_mapping(plan.downstream_of), required_mapping(plan.members_of)
 

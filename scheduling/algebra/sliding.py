@@ -174,7 +174,7 @@ def _count(value: object) -> None:
         )
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _mappings(slide: Slide) -> tuple[KeyMapping, KeyMapping]:
     """Downstream and back."""
     return downstream_mapping(slide.downstream_of), required_mapping(slide.required_by)

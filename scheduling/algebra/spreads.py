@@ -169,6 +169,6 @@ def _segment_spread(upstream: Mapper, window: SegmentWindow, downstream: Mapper 
     return spread
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _spread(plan: PeriodSpread | SegmentSpread) -> KeyMapping:
     return downstream_mapping(lambda key: dict.fromkeys(plan.downstream_of(key)))

@@ -231,7 +231,7 @@ def repeated_names(form: KeyFormat, zone: ZoneInfo, now: datetime | None) -> tup
     )
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _mapping(read: KeyFormat, keys: PeriodKeys) -> KeyMapping:
     return downstream_mapping(_head(read, keys) if _is_head(read, keys) else _start(read, keys))
 

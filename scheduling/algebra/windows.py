@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from scheduling.algebra.errors import BeyondCalendar, CannotMap, InvalidDefinition, within
 from scheduling.algebra.keys import distinct_keys
+from scheduling.algebra.members import walls_between
 from scheduling.algebra.periods import (
     LENGTHS,
     Grain,
@@ -21,7 +22,6 @@ from scheduling.algebra.periods import (
     previous_start,
     shift_wall,
     start_of,
-    walls_between,
 )
 
 

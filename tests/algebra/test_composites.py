@@ -165,6 +165,20 @@ class TestRollupsInAProduct:
         assert required[-1] == "us|2026-03-10T23:00:00"
         assert {mapper.to_downstream(key) for key in required} == {("all|2026-03-10",)}
 
+    def test_are_complete_by_row_or_all_at_once(self):
+        """TC-37: three regions by seven days."""
+        week = RollupMapper(StartOfWeekMapper(input_format="%Y-%m-%d"), WeekWindow())
+        regions = RollupMapper(FixedKeyMapper("all"), SegmentWindow(["ap", "eu", "us"]))
+        by_row, at_once = ProductMapper(IdentityMapper(), week), ProductMapper(regions, week)
+        us = {f"us|2026-03-{day:02}" for day in range(9, 16)}
+        eu = {f"eu|2026-03-{day:02}" for day in range(9, 15)}
+        row = by_row.required("us|2026-03-09 (W11)")
+        assert set(row) == us
+        assert by_row.wait_policy.satisfied(len(us & set(row)), len(row))
+        everything = at_once.required("all|2026-03-09 (W11)")
+        assert len(everything) == 21
+        assert not at_once.wait_policy.satisfied(len((us | eu) & set(everything)), 21)
+
     def test_count_in_the_manner_of_members(self):
         mapper = ProductMapper(IdentityMapper(), RollupMapper(StartOfHourMapper(), DayWindow()))
         assert mapper.counts_as("us|2026-03-10T09:37:51") == "us|2026-03-10T09:00:00"

@@ -9,14 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduling.algebra.errors import InvalidDefinition
+from scheduling.algebra.members import members, members_between, walls_between
 from scheduling.algebra.periods import (
     Grain,
     exists,
     floor_wall,
     grain_of,
     instants_of,
-    members,
-    members_between,
     next_start,
     previous_start,
     shift_wall,
@@ -24,7 +23,6 @@ from scheduling.algebra.periods import (
     start_of,
     starts_at,
     wall_of,
-    walls_between,
     week_starting,
     zone,
 )
