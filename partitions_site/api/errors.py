@@ -92,7 +92,7 @@ def answer(error: Exception, context: dict[str, Any]) -> Response | None:
 
 TYPES = {
     "required": "missing",
-    "null": "none_not_allowed",
+    "null": "model_attributes_type",
     "invalid": "model_attributes_type",
     "max_length": "string_too_long",
     "min_value": "greater_than_equal",

@@ -21,8 +21,8 @@ from partitions_site.api.fields import (
     Instant,
     JsonObject,
     PartitionKey,
+    RowId,
     Text,
-    Whole,
     read_body,
 )
 from partitions_site.api.filters import Exactly, Pattern, Prefix, Range
@@ -35,7 +35,7 @@ from scheduling.events import EventReport, Registered, register_events
 class EventIn(Form):
     """An event to report. `access_control` is read and not used: there are no teams here."""
 
-    asset_id = Whole()
+    asset_id = RowId()
     partition_key = PartitionKey(required=False, allow_null=True, default=None)
     extra = JsonObject(required=False)
     access_control = JsonObject(required=False, allow_null=True)
@@ -113,7 +113,7 @@ EVENTS = Listing(
         "partition_key": "partition_key",
     },
     filters=[
-        Exactly("asset_id", "asset_id", Whole),
+        Exactly("asset_id", "asset_id", RowId),
         Exactly("source_dag_id", "source_run__dag__dag_id"),
         Exactly("source_task_id", "source_task_id"),
         Exactly("source_run_id", "source_run__run_id"),

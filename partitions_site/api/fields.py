@@ -12,12 +12,14 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.fields import empty
 from rest_framework.request import Request
+from rest_framework.settings import api_settings
 
 from partitions_site.api.errors import Invalid, problems
 from partitions_site.api.masking import masked
 from scheduling.algebra.errors import InvalidKey
 from scheduling.algebra.keys import MAX_KEY_LENGTH, validate_key
 
+NON_FIELD = api_settings.NON_FIELD_ERRORS_KEY
 Read = dict[str, Any]
 T = TypeVar("T")
 
@@ -85,6 +87,13 @@ class Whole(_Worded, serializers.IntegerField):
         "min_value": "Input should be greater than or equal to {min_value}",
         "max_value": "Input should be less than or equal to {max_value}",
     }
+
+
+class RowId(Whole):
+    """The number of a row: one that a database can hold."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**({"max_value": 2**63 - 1} | options))
 
 
 class Decimal(_Worded, serializers.FloatField):
@@ -177,16 +186,17 @@ JSON_TYPES: dict[type, dict[str, Any]] = {
 class Form(serializers.Serializer[Any]):
     """The body of a request. A field that it does not name is refused."""
 
-    default_error_messages = {
-        "invalid": "Input should be a valid dictionary or object to extract fields from"
-    }
+    default_error_messages = dict.fromkeys(
+        ("invalid", "null"), "Input should be a valid dictionary or object to extract fields from"
+    )
 
     def run_validation(self, data: Any = empty) -> Any:
         errors: dict[str, Any] = {}
         try:
             value = super().run_validation(data)
         except serializers.ValidationError as error:
-            errors = dict(error.detail) if isinstance(error.detail, dict) else {}
+            detail = error.detail
+            errors = dict(detail) if isinstance(detail, dict) else {NON_FIELD: detail}
         for name in data.keys() - self.fields.keys() if isinstance(data, dict) else ():
             errors[name] = [serializers.ErrorDetail("Extra inputs are not permitted", code="extra_forbidden")]
         if errors:
@@ -226,5 +236,5 @@ def row_id(name: str, given: str) -> int:
 
     :raises Invalid: if it is no number.
     """
-    number: int = read_value(Whole(), given, ["path", name])
+    number: int = read_value(RowId(), given, ["path", name])
     return number

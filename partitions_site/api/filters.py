@@ -188,6 +188,7 @@ TYPES: dict[str, Any] = {
     "Text": str,
     "PartitionKey": str,
     "Whole": int,
+    "RowId": int,
     "Decimal": float,
     "Flag": bool,
     # Not `date-time`: an instant without an offset, and a bare date, are read too.

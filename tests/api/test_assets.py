@@ -66,7 +66,7 @@ class TestOne:
         }
 
     @pytest.mark.parametrize(
-        ("asset_id", "status"), [("999999", 404), (str(2**70), 404), ("x", 422), ("1.5", 422)]
+        ("asset_id", "status"), [("999999", 404), (str(2**70), 422), ("x", 422), ("1.5", 422)]
     )
     def test_another_is_not_found(self, api, lab, asset_id, status):
         answer = api.get(f"{URL}/{asset_id}")
