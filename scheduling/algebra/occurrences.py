@@ -34,12 +34,15 @@ class Occurrences:
     `resume` it is the start of a period of which some is left. With `shift`, a day that a zone left out
     altogether (Pacific/Apia, 2011-12-30) has none. A time that clocks repeat happens at the `first`, the
     `last` or `both` of its instants.
+
+    `whole` is the pattern before exclusions, if there are any: what they leave out is not moved to.
     """
 
     pattern: Pattern
     zone: ZoneInfo
     gap: Gap | Literal["resume"] = "shift"
     fold: Fold = "first"
+    whole: Pattern | None = None
     _years: dict[int, int] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def between(self, start: datetime, end: datetime) -> Iterator[datetime]:
@@ -139,12 +142,16 @@ class Occurrences:
         if self.gap == "skip" or change is None or change.repeats or change.at != stretch.start:
             return False
         resumed = change.walls[1]
-        return self._skips(change) and not any(walls.walls(self.pattern, resumed, resumed + _INSTANT))
+        whole = self.whole or self.pattern
+        return self._skips(change, whole) and not any(walls.walls(whole, resumed, resumed + _INSTANT))
 
-    def _skips(self, change: Change) -> bool:
+    def _skips(self, change: Change, whole: Pattern) -> bool:
         start, end = change.walls
+        if self.gap == "resume":
+            last = max(walls.walls(whole, start, end), default=None)
+            return last is not None and any(walls.walls(self.pattern, last, last + _INSTANT))
         skipped = walls.walls(self.pattern, start, end)
-        return any(self.gap == "resume" or not _left_out(wall, start, end) for wall in skipped)
+        return any(not _left_out(wall, start, end) for wall in skipped)
 
 
 def occurrences_of(cron: Cron, zone: ZoneInfo, gap: Gap = "shift", fold: Fold = "first") -> Occurrences:

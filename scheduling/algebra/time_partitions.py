@@ -76,7 +76,7 @@ class TimePartitions(Partitions):
             "exclusions": exclusions,
             "_format": form,
             "_all": whole,
-            "_kept": replace(whole, pattern=Excluding(cron, exclusions)) if exclusions else whole,
+            "_kept": replace(whole, pattern=Excluding(cron, exclusions), whole=cron) if exclusions else whole,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)

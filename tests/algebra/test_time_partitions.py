@@ -238,6 +238,20 @@ class TestExclusions:
             DailyPartitions("2026-01-01", exclusions=given)
         assert refusal.value.path == path
 
+    def test_an_hour_after_a_gap_that_is_left_out_stays_left_out(self):
+        """New York 2026-03-08: 02:00 becomes 03:00, which is excluded."""
+        hours = HourlyPartitions("2026-03-08", "2026-03-09", timezone=NEW_YORK, exclusions=["* 3-4 * * *"])
+        assert hours.keys(1, 3) == ("2026-03-08T01-0500", "2026-03-08T05-0400")
+
+    @pytest.mark.parametrize(("excluded", "second"), [("0 2 * * *", "03+1100"), ("0 3 * * *", "02+1030")])
+    def test_what_is_left_of_an_hour_is_excluded_with_it(self, excluded, second):
+        """Lord Howe 2026-10-04: hour 02 is half an hour long."""
+        hours = HourlyPartitions(
+            "2026-10-04", "2026-10-05", timezone="Australia/Lord_Howe", exclusions=[excluded]
+        )
+        assert hours.key_at(2) == f"2026-10-04T{second}"
+        assert hours.count() == 23
+
     def test_refuses_to_leave_nothing(self):
         with pytest.raises(InvalidDefinition, match="nothing is left") as refusal:
             TimePartitions("0 5 * * 1-5", "2026-01-01", exclusions=["* 3-5 * * *"])
