@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 
+from core import locks
 from core.models import AssetEvent, Dag, Dependency, MappingProblem
 from scheduling import listening
 from scheduling.algebra.errors import PartitionError
@@ -42,7 +43,7 @@ class Mapped:
 
 
 def map_events(events: Sequence[AssetEvent]) -> Mapped:
-    """What each of `events` means to each active Dag that listens to its asset, in two queries."""
+    """What each of `events` means to each active Dag that listens to its asset, in a few queries."""
     dags = _listeners({event.asset_id for event in events})
     listenings = listening.of_dags({dag for group in dags.values() for dag in group})
     mapped = Mapped()
@@ -53,9 +54,11 @@ def map_events(events: Sequence[AssetEvent]) -> Mapped:
 
 
 def _listeners(asset_ids: Iterable[int]) -> dict[int, list[Dag]]:
-    rows = Dependency.objects.filter(asset_id__in=asset_ids, dag__is_active=True).select_related("dag")
+    """The Dags that listen to each asset, as they are now and until this transaction ends."""
+    listening_now = Dependency.objects.filter(asset_id__in=asset_ids, dag__is_active=True)
+    locks.share_listening(listening_now.values_list("dag_id", flat=True))
     dags: dict[int, list[Dag]] = {}
-    for row in rows.order_by("pk"):
+    for row in listening_now.select_related("dag").order_by("pk"):
         dags.setdefault(row.asset_id or 0, []).append(row.dag)
     return dags
 

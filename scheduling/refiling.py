@@ -15,6 +15,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from core import locks
 from core.models import AssetEvent, ConsumedEvent, Dag, HeldRun, Partition, ReceivedKey
 from scheduling import filing, journal, listening
 from scheduling.journal import Deed
@@ -39,11 +40,12 @@ class Move:
 @transaction.atomic
 def refile(dag: Dag, *, deed: Deed, at: datetime) -> int:
     """File anew what the open held runs of `dag` have received; how many of them were superseded."""
+    locks.hold_listening(dag.pk)
     heard = listening.of_dags([dag])[dag.pk]
     if isinstance(heard, BrokenDefinition):
         return 0
     open_runs = HeldRun.objects.held().filter(dag=dag).order_by("partition_key")
-    rows = {row.pk: row for row in open_runs.select_for_update(of=("self",))}
+    rows = {row.pk: row for row in open_runs.select_for_update(no_key=True, of=("self",))}
     received = ReceivedKey.objects.filter(held_run__in=rows).order_by("pk")
     moves = [Move(each, _downstream(heard, each)) for each in _joined(received, rows)]
     superseded = _leave(moves, rows.keys(), deed, at)

@@ -100,9 +100,12 @@ class Progress:
             return self.error
         if self.required is None:
             return "any key that maps here"
-        words = key_list(self.missing, self.required, self.noun)
         if self.unreachable:
             return f"needs {self.needed} of only {len(self.required)} {self.noun}"
+        words = key_list(self.missing, self.required, self.noun)
+        lacking = self.needed - len(self.received)
+        if 0 < lacking < len(self.missing):
+            return f"{lacking} more of the {len(self.missing)} missing: {words}"
         return f"{len(self.missing)} of {len(self.required)}: {words}"
 
 

@@ -50,6 +50,10 @@ class TestFirstRound:
         assert not judge(two, held(received={A: fresh("tw")}), NOW).may_fire
         assert judge(two, held(received={A: fresh("tw", "us")}), NOW).may_fire
 
+    def test_it_says_how_many_more_are_enough(self):
+        verdict = judge(listening(a=regions(MinimumCount(2))), held(received={A: fresh("tw")}), NOW)
+        assert verdict.sentence == "waiting on 1 more of the 2 missing: keys jp, us"
+
     def test_keys_outside_the_window_never_count(self):
         verdict = judge(listening(a=regions(MinimumCount(2))), held(received={A: fresh("tw", "x", "y")}), NOW)
         assert verdict.kind is Kind.WAITING

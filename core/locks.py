@@ -1,0 +1,28 @@
+"""Locks on what is no row: how a Dag listens, while events are filed by it.
+
+A writer of SQLite is alone anyway; there these cost nothing.
+"""
+
+from collections.abc import Iterable
+
+from django.db import connection
+
+LISTENING = 7117
+"""The class of these locks among the advisory locks of the database; any number that nobody else uses."""
+
+
+def share_listening(dag_ids: Iterable[int]) -> None:
+    """Until this transaction ends, nobody changes how these Dags listen. Waits for a change under way."""
+    _lock("pg_advisory_xact_lock_shared", dag_ids)
+
+
+def hold_listening(dag_id: int) -> None:
+    """Wait for all who file events by the old way that this Dag listens; those who come wait for us."""
+    _lock("pg_advisory_xact_lock", [dag_id])
+
+
+def _lock(function: str, dag_ids: Iterable[int]) -> None:
+    ids = sorted(set(dag_ids))
+    if ids and connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT {function}(%s, id) FROM unnest(%s::int[]) AS id", [LISTENING, ids])  # noqa: S608

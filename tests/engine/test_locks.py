@@ -1,0 +1,45 @@
+"""Filing and re-filing at the same time, which only PostgreSQL lets happen."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection, transaction
+
+from core.models import HeldRun
+from scheduling import holds
+from scheduling.refiling import refile
+from tests.engine.world import ALICE, HOURS_TO_DAY, IDENTITY, NOW, consumer, emit
+
+pytestmark = [pytest.mark.pg, pytest.mark.django_db(transaction=True)]
+
+
+def test_a_change_of_mapper_waits_for_events_that_are_filed_by_the_old_one():
+    dag = consumer("copy", {"a": HOURS_TO_DAY})
+    emit("a", "2026-03-10T09:00:00")
+    filed, may_commit = threading.Event(), threading.Event()
+
+    def route():
+        with transaction.atomic():
+            holds.route_pending(now=NOW)
+            filed.set()
+            assert may_commit.wait(20)
+        connection.close()
+
+    def change():
+        assert filed.wait(20)
+        with transaction.atomic():
+            dag.dependencies.update(mapper=IDENTITY)
+            dag.revision += 1
+            dag.save()
+            threading.Timer(0.5, may_commit.set).start()
+            refile(dag, deed=ALICE, at=NOW)
+        connection.close()
+
+    with ThreadPoolExecutor(2) as threads:
+        for done in [threads.submit(route), threads.submit(change)]:
+            done.result(30)
+    assert {row.partition_key: row.state for row in HeldRun.objects.all()} == {
+        "2026-03-10": "superseded",
+        "2026-03-10T09:00:00": "held",
+    }
