@@ -134,6 +134,20 @@ def _asset_at(uri: str, timetable: PartitionedAssetTimetable) -> Leaf:
     return next((leaf for leaf in configured if uri == f"x://lake/{leaf.name}"), AssetRef(uri=uri))
 
 
+def _mapper_info(timetable: PartitionedAssetTimetable, case: dict[str, Any]) -> Answer:
+    """The recorded world puts the asset `a` at `x://lake/a`; a reference has just what it was named by."""
+    info = []
+    for leaf in timetable.assets.leaves():
+        named = {"name": leaf.name, "uri": f"x://lake/{leaf.name}"} if isinstance(leaf, AssetLeaf) else None
+        named = named or ({"name": leaf.name} if leaf.name else {"uri": leaf.uri})
+        info.append({**named, "is_rollup": timetable.mapper_for(leaf).is_rollup})
+    return {"info": info}
+
+
+def _roundtrip(mapper: Mapper, case: dict[str, Any]) -> Answer:
+    return {"stable": specs.load(specs.dump(mapper), "mapper") == mapper}
+
+
 def _resolve(timetable: Timetable, case: dict[str, Any]) -> Answer:
     return {"partition_date": utc(timetable.resolve(case["key"]))}
 
@@ -161,6 +175,8 @@ OPS: dict[str, Op] = {
     "wait_keys": _wait_keys,
     "rollup_status": _rollup_status,
     "lookup": _lookup,
+    "mapper_info": _mapper_info,
+    "roundtrip": _roundtrip,
     "resolve": _resolve,
     "validate_key": _validate_key,
     "event_key": _event_key,

@@ -180,6 +180,14 @@ def coarser(left: str, right: str) -> bool:
     return _ORDER.index(left) > _ORDER.index(right)
 
 
+def unread(before: Spec, after: Spec) -> bool:
+    """Whether a mapper of times cannot read what the one before it writes."""
+    if not {before["type"], after["type"]} <= set(OUTPUTS):
+        return False
+    written = before.get("output_format") or OUTPUTS[before["type"]]
+    return spelled(after.get("input_format", INPUT), _MOMENTS[0].strftime(written)) is None
+
+
 def resolution(text: str) -> str:
     """The finest period that a format spells out."""
     for name, directives in (("second", "S"), ("minute", "M"), ("hour", "HI"), ("day", "dju"), ("week", "V")):

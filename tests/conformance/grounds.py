@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 from tests.conformance import cron_grounds, facts
@@ -144,7 +145,9 @@ def counted_once(vector: Vector, ours: Answer) -> bool:
 
 
 def unread_link(vector: Vector, ours: Answer) -> bool:
-    return _refuses(ours) and _theirs_fails(vector) and bool(facts.of_type(vector.case, "ChainMapper"))
+    chains = [spec.get("mappers", []) for spec in facts.of_type(vector.case, "ChainMapper")]
+    unread = any(facts.unread(*pair) for parts in chains for pair in pairwise(parts))
+    return _refuses(ours) and bool(chains) and (unread or _theirs_fails(vector))
 
 
 def fan_out_types(vector: Vector, ours: Answer) -> bool:

@@ -139,6 +139,12 @@ class TestFacts:
         assert facts.wrong_week("2024-03-11 (W99)")
         assert not facts.wrong_week("2024-03-11 (W11)")
 
+    def test_sees_links_that_cannot_be_read(self):
+        hour, day = {"type": "StartOfHourMapper"}, {"type": "StartOfDayMapper"}
+        assert facts.unread(hour, day)
+        assert not facts.unread(hour, {**day, "input_format": "%Y-%m-%dT%H"})
+        assert not facts.unread({"type": "IdentityMapper"}, day)
+
 
 class TestThePage:
     def test_is_what_the_rules_say(self):
