@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.db.models import QuerySet
+from django.http import QueryDict
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
@@ -15,7 +16,7 @@ from partitions_site.api.auth import Address
 from partitions_site.api.dags import find_dag
 from partitions_site.api.errors import Invalid, problem
 from partitions_site.api.expressions import asset_expression
-from partitions_site.api.fields import Flag, Instant, JsonObject, read_value
+from partitions_site.api.fields import Flag, Instant, JsonObject, Text, read_value
 from partitions_site.api.held_runs import judged, waiting_assets
 from partitions_site.api.schema import gives
 
@@ -116,7 +117,7 @@ class PartitionedRuns(Address):
     )
     def get(self, request: Request) -> Response:
         query = request.query_params
-        dag_id, rows = query.get("dag_id"), _keyed()
+        dag_id, rows = _text(query, "dag_id"), _keyed()
         if dag_id is not None:
             rows = rows.filter(dag=find_dag(dag_id))
         if (given := query.get("has_created_dag_run_id")) is not None:
@@ -142,7 +143,7 @@ class PendingRun(Address):
         responses=gives(PendingRunOut, refusals=(404, 422)),
     )
     def get(self, request: Request, dag_id: str) -> Response:
-        key, dag = request.query_params.get("partition_key"), find_dag(dag_id)
+        key, dag = _text(request.query_params, "partition_key"), find_dag(dag_id)
         if key is None:
             raise Invalid([problem("missing", ["query", "partition_key"], "Field required")])
         row = _keyed().filter(dag=dag, partition_key=key, state=State.HELD).first()
@@ -182,6 +183,11 @@ class NextRunAssets(Address):
             "pending_partition_count": rows.count() if dag.is_partitioned else None,
         }
         return Response(NextRunOut(body).data)
+
+
+def _text(query: QueryDict, name: str) -> str | None:
+    given = query.get(name)
+    return None if given is None else read_value(Text(), given, ["query", name])
 
 
 def _keyed() -> "QuerySet[HeldRun]":
