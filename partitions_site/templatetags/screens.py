@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from scheduling.algebra.verdicts import Progress
+from scheduling.algebra.verdicts import Kind, Progress, Verdict
 from scheduling.board import Look
 
 register = template.Library()
@@ -78,6 +78,13 @@ def age(instant: datetime, now: datetime) -> str:
         if gone < timedelta(minutes=1)
         else f"{span(gone - timedelta(seconds=gone.seconds % 60))} ago"
     )
+
+
+@register.simple_tag
+def verdict_state(verdict: Verdict) -> SafeString:
+    """Why a run is held: the picture of the verdict's kind and its sentence."""
+    words = f"broken: {verdict.sentence}" if verdict.kind is Kind.BROKEN else verdict.sentence
+    return format_html('<span class="state wraps s-{}">{}</span>', PICTURED[verdict.kind], words)
 
 
 @register.simple_tag(takes_context=True)

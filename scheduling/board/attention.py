@@ -23,6 +23,7 @@ class Need:
     sentence: str
     count: int = 1
     verdict: str = ""
+    reason: str = ""
     at: datetime | None = None
 
 
@@ -79,11 +80,12 @@ def _failed(since: datetime) -> Iterator[Need]:
     partitions = (
         Partition.objects.filter(state=Partition.State.FAILED, updated_at__gte=since)
         .values("asset__name")
-        .annotate(count=Count("pk"), key=Max("key"), at=Max("updated_at"))
+        .annotate(count=Count("pk"), key=Max("key"), at=Max("updated_at"), why=Max("attempt_run__error"))
         .order_by("asset__name")
     )
     for row in partitions:
-        yield Need("failed", row["asset__name"], row["key"], row["count"], at=row["at"])
+        name, reason = row["asset__name"], row["why"] or ""
+        yield Need("failed", name, row["key"], row["count"], reason=reason, at=row["at"])
     unkeyed = (
         DagRun.objects.filter(state=DagRun.State.FAILED, partition_key=None, ended_at__gte=since)
         .values("dag__dag_id")

@@ -104,7 +104,7 @@ def next_unit(cells: Cells, zoom: str, positions: Sequence[int]) -> int:
 
 
 def period_words(label: str, within: str = "") -> str:
-    """A label as people say it, without what the period around it says: `Mar`, `14`, `09:00`."""
+    """A label as people say it, without what the period around it says: `Mar`, `14`, `09`."""
     if "W" in label or "Q" in label:
         return label[5:] if within else label
     if len(label) == MONTH:
@@ -113,7 +113,7 @@ def period_words(label: str, within: str = "") -> str:
     if len(label) == DAY:
         return label[8:] if len(within) >= MONTH else label
     if len(label) == HOUR:
-        return f"{label[11:]}:00" if len(within) >= DAY else label
+        return label[11:] if len(within) >= DAY else label
     return label[11:] if len(label) > HOUR and within else label
 
 

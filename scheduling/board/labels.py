@@ -6,6 +6,7 @@ labels of the periods it lies in.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -48,8 +49,8 @@ def label_of(text: str) -> str:
 def places(keys: Sequence[str]) -> list[Place]:
     """Each key with its label, in the given order.
 
-    The time is the segment that is a moment in nearly every key; a stray key that has none there has no
-    label, and where there is no such segment no key has one. Units that say nothing are cut off: hourly keys
+    The time is the segment that is a moment in nearly every key; a stray key that has none there, or one
+    coarser than usual, has no label, and where there is no such segment no key has one. Units that say nothing are cut off: hourly keys
     written to the second have labels of hours.
     """
     split = [_segments(key) for key in keys]
@@ -59,9 +60,9 @@ def places(keys: Sequence[str]) -> list[Place]:
             Place(key, "", parts if len(parts) > 1 else ()) for key, parts in zip(keys, split, strict=True)
         ]
     labels = [label_of(parts[axis]) if len(parts) > axis else "" for parts in split]
-    size = _unit(labels)
+    usual, size = _unit(labels)
     return [
-        Place(key, label[:size], parts[:axis] + parts[axis + 1 :])
+        Place(key, label[:size] if len(label) >= usual else "", parts[:axis] + parts[axis + 1 :])
         for key, parts, label in zip(keys, split, labels, strict=True)
     ]
 
@@ -95,12 +96,17 @@ def _time_axis(split: Sequence[tuple[str, ...]]) -> int | None:
     return None
 
 
-def _unit(labels: Sequence[str]) -> int:
-    """How much of the labels differs: an `:00` or `T00` that all of them share is a matter of format."""
-    distinct = set(labels) - {""}
-    size = unit_of(distinct)
+def _unit(labels: Sequence[str]) -> tuple[int, int]:
+    """The usual length of these labels, and how much of it differs.
+
+    An `:00` or `T00` that all of them share is a matter of format.
+    """
+    lengths = Counter(len(label) for label in labels if label)
+    usual = max(lengths, key=lambda length: (lengths[length], length))
+    distinct = {label[:usual] for label in labels if len(label) >= usual}
+    size = usual
     if len(distinct) > 1:
         for shorter in (HOUR, DAY):
-            if size > shorter and len({label[shorter:] for label in distinct}) == 1:
+            if size > shorter and len({label[shorter:size] for label in distinct}) == 1:
                 size = shorter
-    return size
+    return usual, size

@@ -98,6 +98,15 @@ class TestPlaces:
         found = places([*(f"tw|2026-03-0{day}" for day in range(1, 9)), "tw"])
         assert found[-1] == Place("tw", "", ("tw",))
 
+    def test_a_day_among_hours_is_a_stray(self):
+        keys = [f"tw|2026-03-10T{hour:02}:00:00" for hour in range(24)]
+        found = places(["tw|2026-03-10", *keys])
+        assert [place.label for place in found] == ["", *(key[3:16] for key in keys)]
+
+    def test_a_minute_among_hours_stands_at_its_hour(self):
+        keys = [f"2026-03-10T{hour:02}" for hour in range(24)]
+        assert places([*keys, "2026-03-10T07:30"])[-1].label == "2026-03-10T07"
+
     def test_where_few_keys_are_moments_none_is_taken_for_one(self):
         assert [place.label for place in places(["red", "green", "2026"])] == ["", "", ""]
 

@@ -30,7 +30,7 @@ class TestState:
 
     def test_stale_data_is_called_stale(self):
         emit("daily", "2026-03-09")
-        Partition.objects.update(is_stale=True)
+        Partition.objects.update(stale_since=NOW)
         assert facts("daily", "2026-03-09").look is Look.STALE
 
     def test_a_held_key_says_what_it_waits_for(self):

@@ -67,7 +67,7 @@ class TestLooks:
 
     def test_stale_data_is_stale_unless_it_is_worse(self):
         emit("daily", "2026-03-09", "2026-03-10")
-        Partition.objects.update(is_stale=True)
+        Partition.objects.update(stale_since=NOW)
         Partition.objects.filter(key="2026-03-10").update(attempt=Partition.Attempt.FAILED)
         assert looks("daily") == {"2026-03-09": Look.STALE, "2026-03-10": Look.FAILED}
 
@@ -163,7 +163,7 @@ class TestWhatIsKept:
         runs.retry(made.runs.get(), deed=ALICE, at=NOW)
         world.finish(world.start(made.runs.get()), "daily")
         assert changed()  # materialized
-        Partition.objects.update(is_stale=True)
+        Partition.objects.update(stale_since=NOW)
         assert changed()  # stale
 
     def test_says_when_data_last_came(self):

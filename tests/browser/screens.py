@@ -115,6 +115,8 @@ def demo() -> Iterator[str]:
             *("--definitions", "scheduling.examples"),
             *("--definitions", str(broken)),
             *("--user", ":".join(LOGIN)),
+            # The demo is loaded by another process, which must not find fewer files than `up` did.
+            environment={"PARTITA_DEFINITIONS": f"scheduling.examples,{broken}"},
         )
         made.start()
         try:
