@@ -83,6 +83,8 @@ def _worker(app: Celery, queue: str, threads: int) -> Iterator[threading.Thread]
     try:
         yield thread
     finally:
+        # Runs that wait for a thread are rows still: whoever starts next takes them.
+        worker.pool.executor.shutdown(wait=False, cancel_futures=True)
         worker.stop()
 
 

@@ -29,14 +29,15 @@ class Installation:
         self.port = free_port()
         self._options = ["--port", str(self.port), "--data", str(directory), *options]
         self._environment = dict(environment or {})
-        self._output = directory / "output.txt"
+        self._starts = 0
         self._token = ""
         self.supervisor: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Start it and return when it says that it is running."""
         self.directory.mkdir(exist_ok=True)
-        with self._output.open("wb") as output:
+        self._starts += 1
+        with self._output_of(self._starts).open("wb") as output:
             self.supervisor = self.popen("up", *self._options, stdout=output, stderr=output)
         self.wait_for(lambda: READY.search(self.output()) or self.supervisor.poll() is not None, seconds=60)
         assert self.supervisor.poll() is None, self.output()
@@ -56,7 +57,11 @@ class Installation:
         return inherited | self._environment | {"PARTITA_DATA_DIR": str(self.directory)}
 
     def output(self) -> str:
-        return self._output.read_text()
+        """What it has said since its last start."""
+        return self._output_of(self._starts).read_text() if self._starts else ""
+
+    def all_output(self) -> str:
+        return "".join(self._output_of(start).read_text() for start in range(1, self._starts + 1))
 
     def interrupt(self) -> int:
         """Ctrl-C, and the exit code."""
@@ -99,6 +104,9 @@ class Installation:
             ) else text
         finally:
             connection.close()
+
+    def _output_of(self, start: int) -> Path:
+        return self.directory / f"output{start}.txt"
 
     def answers(self) -> bool:
         """Whether the web process takes connections yet."""

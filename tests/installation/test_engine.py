@@ -139,6 +139,14 @@ class TestEngine:
             threading.Timer(0.5, seen.released.set).start()
         assert seen.count("finished") == 1
 
+    def test_a_stop_begins_nothing_new(self, app, seen):
+        with running(app, workers=2):
+            for _ in range(6):
+                app.send_task("scheduling.run_in_test")
+            wait_for(seen, "begun", 2)
+            threading.Timer(0.5, seen.released.set).start()
+        assert (seen.count("begun"), seen.count("finished")) == (2, 2)
+
     def test_ends_when_a_part_of_it_has_ended(self, app, seen):
         """Or it would look alive, and nothing would be done any more."""
         threading.Timer(1, app.control.shutdown).start()
