@@ -1,19 +1,23 @@
-"""Stored definitions as values: what a Dag's timetable is, and how it listens to assets.
+"""Stored definitions as values: what a Dag's timetable is, how it listens to assets, what keys assets have.
 
-Values are kept per process under the name of the Dag's edition, which changes with every change of it.
+Values are kept per process: those of a Dag under the name of its edition, which changes with every change of
+it, those of an asset under what its spec says.
 """
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import TypeVar
 from uuid import UUID
 
-from core.models import Dag, Dependency
+from core.models import Asset, Dag, Dependency
 from scheduling.algebra import specs
 from scheduling.algebra.conditions import Leaf
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.mappers import Mapper
+from scheduling.algebra.partitions import Partitions
 from scheduling.algebra.timetables import AssetTimetable, PartitionedAssetTimetable, Timetable
 from scheduling.algebra.verdicts import Late, Listening
 
@@ -85,11 +89,30 @@ def of_dags(dags: Iterable[Dag]) -> dict[int, DagListening | BrokenDefinition]:
     return {dag.pk: _listenings[dag.edition] for dag in dags}
 
 
+def partitions_of(asset: Asset) -> Partitions | None:
+    """The keys that `asset` is expected to have, dynamic ones not bound; None if nothing says so.
+
+    :raises BrokenDefinition: if the stored spec cannot be read.
+    """
+    if not asset.partitions:
+        return None
+    try:
+        return _partitions(json.dumps(asset.partitions, sort_keys=True))
+    except PartitionError as error:
+        raise BrokenDefinition(f"asset {asset.name}: its partitions cannot be read: {error}") from error
+
+
 KEPT = 10_000
 T = TypeVar("T")
 _Name = tuple[UUID, int, datetime]
 _timetables: dict[_Name, Timetable] = {}
 _listenings: dict[_Name, DagListening | BrokenDefinition] = {}
+
+
+@lru_cache(maxsize=KEPT)
+def _partitions(spec: str) -> Partitions:
+    definition: Partitions = specs.load(json.loads(spec), "partitions")
+    return definition
 
 
 def _keep(values: dict[_Name, T], name: _Name, value: T) -> None:

@@ -9,8 +9,8 @@ from django.db.models import F, Q, QuerySet
 from core import bulk
 from core.models import Asset, AssetEvent, BackfillPartition, Dag, DagRun, Outlet, Partition
 from scheduling import dynamic, listening
-from scheduling.algebra import specs
 from scheduling.algebra.errors import PartitionError
+from scheduling.listening import BrokenDefinition
 
 Attempt = Partition.Attempt
 
@@ -113,13 +113,14 @@ def make_stale(dag_id: int, keys: Collection[str], at: datetime) -> None:
 def dating(asset: Asset) -> Callable[[str | None], datetime | None]:
     """How keys of `asset` are dated: by its own definition, or by the timetable of its producer.
 
-    The function gives the instant at which the period that a key names starts; None for keys without time.
+    The function gives the instant at which the period that a key names starts; None for keys without time,
+    and where no definition can be read.
     """
-    readers: list[Callable[[str], datetime | None]]
-    if asset.partitions:
-        readers = [dynamic.bound(specs.load(asset.partitions, "partitions")).partition_date]
-    else:
-        readers = _producers(asset)
+    try:
+        definition = listening.partitions_of(asset)
+        readers = [dynamic.bound(definition).partition_date] if definition else _producers(asset)
+    except BrokenDefinition:
+        readers = []
 
     def date(key: str | None) -> datetime | None:
         if key is None:
