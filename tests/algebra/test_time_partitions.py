@@ -252,6 +252,15 @@ class TestExclusions:
         assert hours.key_at(2) == f"2026-10-04T{second}"
         assert hours.count() == 23
 
+    def test_a_tick_that_is_moved_out_of_a_gap_is_excluded_by_the_time_it_has(self):
+        """New York 2026-03-08: the tick of 02:30 happens at 03:00."""
+        nightly = {"cadence": "30 2 * * *", "start": "2026-03-07", "end": "2026-03-10", "timezone": NEW_YORK}
+        assert TimePartitions(**nightly, exclusions=["* 3-4 * * *"]).count() == 3
+        assert TimePartitions(**nightly, exclusions=["2026-03-08T02:30"]).keys() == (
+            "2026-03-07",
+            "2026-03-09",
+        )
+
     def test_refuses_to_leave_nothing(self):
         with pytest.raises(InvalidDefinition, match="nothing is left") as refusal:
             TimePartitions("0 5 * * 1-5", "2026-01-01", exclusions=["* 3-5 * * *"])
