@@ -202,7 +202,7 @@ class Dags(Address):
         description="Every Dag that the query matches: none, if it has no pattern for `dag_id`.",
         request=DagIn,
         parameters=[UPDATE_MASK],
-        responses=gives(DagOut(many=True), refusals=(400, 422)),
+        responses=gives(DAGS.collection("patch_dags"), refusals=(400, 422)),
     )
     def patch(self, request: Request) -> Response:
         asked, query = _read_pause(request), request.query_params

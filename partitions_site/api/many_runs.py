@@ -14,7 +14,7 @@ from partitions_site.api import bulk_runs, days
 from partitions_site.api.auth import SIGNED_IN, Address, deed
 from partitions_site.api.dags import find_dag
 from partitions_site.api.fields import Form, Instant, Text, Whole, read_body
-from partitions_site.api.runs import ALL_DAGS, RUNS, RunIn, RunOut, RunsOut, listed, read_ask
+from partitions_site.api.runs import ALL_DAGS, RUNS, RunIn, RunOut, listed, read_ask
 from partitions_site.api.schema import gives
 from scheduling import runs
 
@@ -83,7 +83,7 @@ class ListRuns(Address):
         operation_id="get_list_dag_runs_batch",
         summary="Dag runs, asked for by a body",
         request=RunsListIn,
-        responses=gives(RunsOut, refusals=(400, 413, 415, 422)),
+        responses=gives(RUNS.collection("list_dag_runs"), refusals=(400, 413, 415, 422)),
     )
     def post(self, request: Request) -> Response:
         query = _as_query(read_body(RunsListIn, request))

@@ -20,7 +20,7 @@ from partitions_site.api.cursors import Order
 from partitions_site.api.errors import BadRequest
 from partitions_site.api.fields import Whole, read_value
 from partitions_site.api.filters import Filter
-from partitions_site.api.schema import gives
+from partitions_site.api.schema import either, gives
 
 LIMIT, MOST_ROWS, MOST_ORDERS, MOST_COUNTED = 50, 100, 10, 50_000
 
@@ -88,18 +88,34 @@ class Listing:
             narrowed &= each.narrow(query)
         return narrowed
 
-    def described(self, name: str, summary: str, *, refusals: Sequence[int] = ()) -> Callable[[Any], Any]:
-        """Describe the method that answers with this list."""
-        fields: dict[str, Any] = {self.noun: self.out(many=True), "total_entries": serializers.IntegerField()}
-        fields |= {name: made() for name, made in CURSOR_FIELDS.items()} if self._has_cursors else {}
-        envelope = inline_serializer(f"{name.title().replace('_', '')}Out", fields)
+    def described(
+        self,
+        name: str,
+        summary: str,
+        *,
+        refusals: Sequence[int] = (),
+        also: type[serializers.Serializer[Any]] | None = None,
+    ) -> Callable[[Any], Any]:
+        """Describe the method that answers with this list, or with `also`."""
+        page = self.collection(name)
+        answer = either(f"{name}_or_other", page, also) if also else page
         own = [parameter for each in self.filters for parameter in each.parameters()]
         return extend_schema(
             operation_id=name,
             summary=summary,
             parameters=[*own, *self.parameters, *self._page_parameters()],
-            responses=gives(envelope, refusals=(400, 422, *refusals)),
+            responses=gives(answer, refusals=(400, 422, *refusals)),
         )
+
+    def collection(self, operation: str) -> serializers.Serializer[Any]:
+        """What a page looks like, for the description of an operation."""
+        fields: dict[str, Any] = {self.noun: self.out(many=True), "total_entries": serializers.IntegerField()}
+        if self._has_cursors:
+            fields |= {name: made() for name, made in CURSOR_FIELDS.items()}
+        found: serializers.Serializer[Any] = inline_serializer(
+            f"{operation.title().replace('_', '')}Out", fields
+        )
+        return found
 
     @property
     def _has_cursors(self) -> bool:

@@ -38,6 +38,13 @@ class PartitionOut(serializers.Serializer[Any]):
         return masked(row.extra)
 
 
+class CountsOut(serializers.Serializer[Any]):
+    """How many partitions are in which state."""
+
+    counts = serializers.DictField(child=serializers.IntegerField())
+    total_entries = serializers.IntegerField()
+
+
 PARTITIONS = Listing(
     noun="partitions",
     out=PartitionOut,
@@ -68,7 +75,9 @@ PARTITIONS = Listing(
 class AssetPartitions(Address):
     """`/api/v2/assets/{asset_id}/partitions`."""
 
-    @PARTITIONS.described("get_asset_partitions", "State of each partition that was seen", refusals=(404,))
+    @PARTITIONS.described(
+        "get_asset_partitions", "State of each partition that was seen", refusals=(404,), also=CountsOut
+    )
     def get(self, request: Request, asset_id: str) -> Response:
         asset = find_asset(row_id("asset_id", asset_id))
         rows = Partition.objects.filter(asset=asset)

@@ -37,7 +37,7 @@ class ProblemList(serializers.Serializer[Any]):
     detail = ProblemOut(many=True)
 
 
-def either(name: str, *forms: type[serializers.Serializer[Any]]) -> PolymorphicProxySerializer:
+def either(name: str, *forms: Any) -> PolymorphicProxySerializer:
     return PolymorphicProxySerializer(
         component_name=name, serializers=list(forms), resource_type_field_name=None
     )
