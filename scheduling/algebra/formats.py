@@ -17,6 +17,9 @@ from scheduling.algebra.periods import Grain
 
 Write = Callable[[datetime], str]
 
+SAMPLE = datetime(2026, 3, 10, 9, 37, 51)
+"""A time for examples of keys."""
+
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
@@ -137,7 +140,7 @@ class Spelling:
         )
 
     def _refusal(self, key: object) -> InvalidKey:
-        return InvalidKey(f"{key!r} is not a key of the form {self.text}")
+        return InvalidKey(f"{key!r} is not a key of the form {self.text}, such as {self.write(SAMPLE)}")
 
 
 class IsoSpelling(Spelling):

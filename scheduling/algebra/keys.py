@@ -9,14 +9,13 @@ from datetime import UTC, datetime, timezone
 from zoneinfo import ZoneInfo
 
 from scheduling.algebra.errors import InvalidDefinition, InvalidKey, PartitionError
-from scheduling.algebra.formats import IsoSpelling, Spelling, spelling
+from scheduling.algebra.formats import SAMPLE, IsoSpelling, Spelling, spelling
 from scheduling.algebra.periods import Grain, floor_wall, instants_of, start_at, start_of, starts_at
 
 MAX_KEY_LENGTH = 250
 DEFAULT_DELIMITER = "|"
 
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-_SAMPLE = datetime(2026, 3, 10, 9, 37, 51)
 
 
 def validate_key(key: object) -> str:
@@ -80,12 +79,15 @@ def definable_key(key: object, role: str) -> str:
 
 
 def join_segments(segments: Iterable[str], delimiter: str = DEFAULT_DELIMITER) -> str:
-    """One composite key; a delimiter inside a segment is escaped with a backslash."""
+    """One composite key; where a segment would be cut, the first character of the delimiter is escaped."""
     segments = tuple(segments)
     joined = delimiter.join(segments)
-    if "\\" not in joined and joined.count(delimiter) == len(segments) - 1:
+    if "\\" not in joined and tuple(joined.split(delimiter)) == segments:
         return joined
-    return delimiter.join([_escape(segment, delimiter) for segment in segments])
+    joined = delimiter.join([_escaped(segment, delimiter, delimiter) for segment in segments])
+    if split_segments(joined, delimiter) == segments:
+        return joined
+    return delimiter.join([_escaped(segment, delimiter, delimiter[0]) for segment in segments])
 
 
 def split_segments(key: str, delimiter: str = DEFAULT_DELIMITER) -> tuple[str, ...]:
@@ -95,10 +97,9 @@ def split_segments(key: str, delimiter: str = DEFAULT_DELIMITER) -> tuple[str, .
     segments = [""]
     position = 0
     while position < len(key):
-        if key[position] == "\\":
-            escaped = next((text for text in ("\\", delimiter) if key.startswith(text, position + 1)), "")
-            segments[-1] += escaped or "\\"
-            position += 1 + len(escaped)
+        if key[position] == "\\" and key[position + 1 : position + 2] in ("\\", delimiter[0]):
+            segments[-1] += key[position + 1]
+            position += 2
         elif key.startswith(delimiter, position):
             segments.append("")
             position += len(delimiter)
@@ -138,7 +139,7 @@ class KeyFormat:
     @property
     def example(self) -> str:
         """A key of this form, for sentences."""
-        return self._spelling.write(_SAMPLE)
+        return self._spelling.write(SAMPLE)
 
     def parse(self, key: str, zone: ZoneInfo) -> datetime:
         """The instant, in UTC, at which the period that `key` names starts.
@@ -197,11 +198,11 @@ class KeyFormat:
     def _explained(self, refusal: InvalidKey, key: object, zone: ZoneInfo) -> InvalidKey:
         """Name the keys that somebody who left out the offset may have meant."""
         if not self.has_offset or not isinstance(key, str):
-            return InvalidKey(f"{refusal}, such as {self.example}")
+            return refusal
         try:
             wall, _ = spelling(self.text.replace("%z", "")).read(key)
         except PartitionError:
-            return InvalidKey(f"{refusal}, such as {self.example}")
+            return refusal
         found = [self.format(instant, zone) for instant in instants_of(wall, zone)]
         if not found:
             return InvalidKey(f"{key!r} does not exist in {zone.key}: clocks skip it")
@@ -210,8 +211,9 @@ class KeyFormat:
         return InvalidKey(f"{key!r} is ambiguous in {zone.key}; write {' or '.join(found)}")
 
 
-def _escape(segment: str, delimiter: str) -> str:
+def _escaped(segment: str, delimiter: str, target: str) -> str:
+    """`segment` with a backslash before every `target`, and backslashes doubled where they would escape."""
     if "\\" in segment:
-        ambiguous = rf"\\+(?=$|{re.escape(delimiter)})|\\{{2,}}"
+        ambiguous = rf"\\+(?=$|{re.escape(delimiter[0])})|\\{{2,}}"
         segment = re.sub(ambiguous, lambda found: found.group() * 2, segment)
-    return segment.replace(delimiter, "\\" + delimiter)
+    return segment.replace(target, "\\" + target)

@@ -58,7 +58,7 @@ LENGTHS = {
     Grain.WEEK: timedelta(days=7),
 }
 _NO_OFFSET = timedelta(0)
-_MONTHS = {Grain.MONTH: 1, Grain.QUARTER: 3, Grain.YEAR: 12}
+MONTHS = {Grain.MONTH: 1, Grain.QUARTER: 3, Grain.YEAR: 12}
 
 
 def grain_of(name: object) -> Grain:
@@ -118,7 +118,7 @@ def floor_wall(grain: Grain, wall: datetime, week_start: WeekStart = "monday") -
     if grain is Grain.WEEK:
         weekday = wall.weekday() if week_start == "monday" else wall.isoweekday() % 7
         return datetime(wall.year, wall.month, wall.day) - timedelta(days=weekday)
-    months = _MONTHS[grain]
+    months = MONTHS[grain]
     return datetime(wall.year, (wall.month - 1) // months * months + 1, 1)
 
 
@@ -129,7 +129,7 @@ def shift_wall(grain: Grain, wall: datetime, periods: int) -> datetime:
     """
     if grain in LENGTHS:
         return wall + LENGTHS[grain] * periods
-    year, month = divmod(wall.year * 12 + wall.month - 1 + _MONTHS[grain] * periods, 12)
+    year, month = divmod(wall.year * 12 + wall.month - 1 + MONTHS[grain] * periods, 12)
     if not 1 <= year <= 9999:
         raise OverflowError(f"{periods} {grain.value}s from {wall:%Y-%m-%d} is beyond the calendar")
     return wall.replace(year=year, month=month + 1)

@@ -62,11 +62,15 @@ class PeriodKeys:
 
         :raises InvalidKey: if `key` names no period of this grain.
         """
-        instant = self.output.parse(key, self.zone)
-        wall = instant.astimezone(self.zone).replace(tzinfo=None)
+        if self.output.has_offset:
+            wall = self.output.parse(key, self.zone).astimezone(self.zone).replace(tzinfo=None)
+        else:
+            wall = self.output.read(key, self.zone)
         begin = floor_wall(self.grain, wall, self.week_start)
         if self.output.spell(begin, self.zone) != key:
             raise InvalidKey(f"{key!r} does not name the start of a {self.grain.value}")
+        if not exists(self.grain, begin, self.zone):
+            raise InvalidKey(f"{key!r} does not exist in {self.zone.key}: clocks skip it")
         return begin
 
     def date_of(self, key: str) -> datetime:

@@ -13,6 +13,7 @@ from scheduling.algebra.keys import distinct_keys
 from scheduling.algebra.members import walls_between
 from scheduling.algebra.periods import (
     LENGTHS,
+    MONTHS,
     Grain,
     WeekStart,
     floor_wall,
@@ -101,7 +102,7 @@ class PeriodWindow(Window):
                 return shift_wall(self.members, begin, 1), anchor + timedelta.resolution
             if self.direction is Direction.FOLLOWING:
                 anchor = shift_wall(self.period, anchor, 1)
-            return anchor, _end(self.period, anchor)
+            return anchor, _end(self.period, self.members, anchor)
         except OverflowError:
             raise BeyondCalendar(
                 f"the {self.period.value} at {anchor.isoformat()} is beyond the calendar"
@@ -144,13 +145,15 @@ class PeriodWindow(Window):
         return (timedelta(hours=_MOST[Grain.HOUR][self.period]) + repeated) // LENGTHS[self.members]
 
 
-def _end(grain: Grain, wall: datetime) -> datetime:
-    """The end of the period that starts at `wall`; the last day of the calendar ends with the calendar."""
+def _end(period: Grain, member: Grain, wall: datetime) -> datetime:
+    """The end of the period that starts at `wall`, or of the calendar if its last member ends with that."""
     try:
-        return shift_wall(grain, wall, 1)
+        return shift_wall(period, wall, 1)
     except OverflowError:
-        length = LENGTHS.get(grain)
+        length = LENGTHS.get(period)
         if length is not None and datetime.max - wall + timedelta.resolution >= length:
+            return datetime.max
+        if member >= Grain.MONTH and wall.month + MONTHS[period] == 13:
             return datetime.max
         raise
 

@@ -1,7 +1,7 @@
 """What may be a key, and how composite keys are joined and split."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scheduling.algebra.errors import InvalidDefinition, InvalidKey
@@ -99,6 +99,16 @@ class TestSegments:
         st.sampled_from(["|", "::", "#", "/", "||", "a"]),
     )
     def test_come_back_whatever_they_hold(self, segments, delimiter):
+        assert split_segments(join_segments(segments, delimiter), delimiter) == tuple(segments)
+
+    @given(
+        st.lists(st.text(alphabet="ab|:\\", max_size=5), min_size=1, max_size=4),
+        st.sampled_from(["|", "||", "|:", "::", "a|a", ":|:|:"]),
+    )
+    @settings(max_examples=500)
+    @example(["|", ""], "||")
+    @example(["|||", "\\"], "||")
+    def test_come_back_though_they_look_like_the_delimiter(self, segments, delimiter):
         assert split_segments(join_segments(segments, delimiter), delimiter) == tuple(segments)
 
     @given(

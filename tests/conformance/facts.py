@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -31,6 +31,14 @@ PERIODS = {
 }
 _STEPS = {"hour": 1, "day": 24, "week": 168, "month": 24 * 31, "quarter": 24 * 92, "year": 24 * 366}
 _ORDER = ("second", "minute", "hour", "day", "week", "month", "quarter", "year")
+_STARTS: dict[str, Callable[[datetime], datetime]] = {
+    "hour": lambda moment: moment.replace(minute=0, second=0),
+    "day": lambda moment: datetime(moment.year, moment.month, moment.day),
+    "week": lambda moment: datetime.combine(moment.date() - timedelta(days=moment.weekday()), time.min),
+    "month": lambda moment: datetime(moment.year, moment.month, 1),
+    "quarter": lambda moment: datetime(moment.year, (moment.month + 2) // 3 * 3 - 2, 1),
+    "year": lambda moment: datetime(moment.year, 1, 1),
+}
 _MOMENTS = (
     datetime(2026, 3, 10, 9, 37, 51),
     datetime(2025, 3, 11, 9, 37, 51),
@@ -118,8 +126,38 @@ def wrong_week(key: object) -> bool:
     found = re.fullmatch(r"(\d{4}-\d\d-\d\d) \(W(\d\d)\)", key) if isinstance(key, str) else None
     if not found:
         return False
-    day = datetime.strptime(found[1], "%Y-%m-%d")
+    try:
+        day = datetime.strptime(found[1], "%Y-%m-%d")
+    except ValueError:
+        return False
     return day.weekday() != 0 or f"{day.isocalendar().week:02}" != found[2]
+
+
+def starts_nothing(case: Spec) -> bool:
+    """Whether the key is a time in the form of a mapper's output, and no start of its periods."""
+    for spec in temporal(case):
+        written = spec.get("output_format") or OUTPUTS[spec["type"]]
+        for text in segments(case.get("key")):
+            try:
+                moment = datetime.strptime(str(text), _without_week(written)).replace(tzinfo=None)
+            except (ValueError, re.error):
+                continue
+            if moment != _STARTS[grain(spec)](moment):
+                return True
+    return False
+
+
+def foreign_offset(case: Spec) -> bool:
+    """Whether the key has an offset that clocks of its mapper's zone do not show then."""
+    for spec in temporal(case):
+        for text in (spec.get("output_format") or "", spec.get("input_format") or ""):
+            try:
+                moment = datetime.strptime(str(case.get("key")), text)
+            except (ValueError, re.error):
+                continue
+            if moment.tzinfo and moment.astimezone(zone(spec)).utcoffset() != moment.utcoffset():
+                return True
+    return False
 
 
 def segments(key: object) -> set[str]:
@@ -128,8 +166,11 @@ def segments(key: object) -> set[str]:
 
 
 def skipped(wall: datetime, zone: ZoneInfo) -> bool:
-    """Whether clocks in `zone` never show `wall`."""
-    shown = wall.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)
+    """Whether clocks in `zone` never show `wall`; at the ends of the calendar they do."""
+    try:
+        shown = wall.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)
+    except OverflowError:
+        return False
     return shown.replace(tzinfo=None) != wall
 
 
@@ -158,7 +199,7 @@ def walls(case: Spec, *, naive: bool = True) -> Iterator[tuple[datetime, ZoneInf
                     continue
                 if wall.tzinfo is None:
                     yield wall, zone(spec)
-                elif not naive:
+                elif not naive and 1 < wall.year < 9999:
                     yield wall.astimezone(zone(spec)).replace(tzinfo=None), zone(spec)
 
 

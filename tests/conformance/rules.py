@@ -64,10 +64,18 @@ RULES = (
     ),
     Rule(
         "one spelling of a key",
-        "`2024-3-1`, full-width digits, lower-case months or a wrong week number are read.",
+        "`2024-3-1`, full-width digits, lower-case months, a wrong week or offset are read.",
         "A key is read only as it is written.",
         "Each spelling is a partition of its own: the same day twice, and neither complete.",
         grounds.sloppy_key,
+    ),
+    Rule(
+        "keys name starts",
+        "A key that lies inside a period, such as 2024-03-13 of a week, is taken for that period or shifts "
+        "its window.",
+        "A downstream key is the start of its period, or no key of that mapper.",
+        "Two keys of one week would be two runs of the same days.",
+        grounds.inside_a_period,
     ),
     Rule(
         "years have four digits",
@@ -250,6 +258,13 @@ RULES = (
         "Refused when defined, in words.",
         "Known before the first tick that never comes.",
         grounds.cron_refused,
+    ),
+    Rule(
+        "ends of the calendar",
+        "Keys at the very ends of the years 1 and 9999 are mapped where arithmetic happens to allow it.",
+        "Where a zone would lead beyond the calendar the key is refused.",
+        "No instant can be named there.",
+        grounds.calendar_ends,
     ),
     Rule(
         "one family of errors",
