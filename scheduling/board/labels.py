@@ -50,8 +50,8 @@ def places(keys: Sequence[str]) -> list[Place]:
     """Each key with its label, in the given order.
 
     The time is the segment that is a moment in nearly every key; a stray key that has none there, or one
-    coarser than usual, has no label, and where there is no such segment no key has one. Units that say nothing are cut off: hourly keys
-    written to the second have labels of hours.
+    coarser than usual, has no label, and where there is no such segment no key has one. Units that say
+    nothing are cut off: hourly keys written to the second have labels of hours.
     """
     split = [_segments(key) for key in keys]
     axis = _time_axis(split)

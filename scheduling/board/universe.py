@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-from core.models import Asset, Dag, Outlet
-from scheduling import dynamic, listening
+from core.models import Asset, Dag, DynamicKey, Outlet
+from scheduling import listening
 from scheduling.algebra import specs
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.partitions import Partitions
@@ -33,8 +33,9 @@ class Universe:
 def of_assets(assets: Sequence[Asset], *, now: datetime) -> dict[int, Universe]:
     """The keys expected of each asset up to `now`; an asset of which nothing is expected is left out.
 
-    One query. A definition that cannot be read expects nothing: the page of definitions says what is wrong.
+    Two queries. A definition that cannot be read expects nothing: the page of definitions says what is wrong.
     """
+    known = _dynamic_keys(assets)
     undefined = [asset for asset in assets if not asset.partitions]
     outlets = Outlet.objects.filter(asset__in=undefined, dag__is_active=True, dag__is_partitioned=True)
     producers: dict[int, list[Dag]] = {}
@@ -44,7 +45,9 @@ def of_assets(assets: Sequence[Asset], *, now: datetime) -> dict[int, Universe]:
     for asset in assets:
         try:
             universe = (
-                _defined(asset, now) if asset.partitions else _produced(producers.get(asset.pk, ()), now)
+                _defined(asset, now, known)
+                if asset.partitions
+                else _produced(producers.get(asset.pk, ()), now)
             )
         except PartitionError:
             continue
@@ -53,22 +56,33 @@ def of_assets(assets: Sequence[Asset], *, now: datetime) -> dict[int, Universe]:
     return found
 
 
-def _defined(asset: Asset, now: datetime) -> Universe:
+def _dynamic_keys(assets: Sequence[Asset]) -> Callable[[str], Sequence[str]]:
+    """The keys of dynamic partitions by name, all in one query; in none where nobody asks for any."""
+    by_name: dict[str, list[str]] = {}
+    if any(_is_dynamic(json.dumps(asset.partitions)) for asset in assets):
+        for name, key in DynamicKey.objects.there().values_list("name", "key"):
+            by_name.setdefault(name, []).append(key)
+    return lambda name: by_name.get(name, ())
+
+
+def _is_dynamic(spec: str) -> bool:
+    return '"DynamicPartitions"' in spec
+
+
+def _defined(asset: Asset, now: datetime, known: Callable[[str], Sequence[str]]) -> Universe:
     spec = json.dumps(asset.partitions, sort_keys=True)
-    added: list[tuple[str, ...]] = []
-
-    def known(name: str) -> tuple[str, ...]:
-        added.append(dynamic.keys_of(name))
-        return added[-1]
-
-    definition = _definition(spec).bound(known)
+    definition = _definition(spec)
+    if _is_dynamic(spec):
+        definition = definition.bound(known)
+        count = definition.count(now)
+        keys = tuple(definition.keys(max(0, count - MOST_KEYS), count, now))
+        return Universe((spec, keys), keys, max(0, count - MOST_KEYS), is_defined=True)
     count = definition.count(now)
-    name = (spec, count, *added)
-    if name not in _keys:
+    if (spec, count) not in _keys:
         if len(_keys) >= KEPT:
             _keys.clear()
-        _keys[name] = tuple(definition.keys(max(0, count - MOST_KEYS), count, now))
-    return Universe(name, _keys[name], max(0, count - MOST_KEYS), is_defined=True)
+        _keys[spec, count] = tuple(definition.keys(max(0, count - MOST_KEYS), count, now))
+    return Universe((spec, count), _keys[spec, count], max(0, count - MOST_KEYS), is_defined=True)
 
 
 KEPT = 64

@@ -5,12 +5,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from core.models import Asset, Partition
-from scheduling import board, claims, runs
+from scheduling import board, claims, dynamic, runs
 from scheduling.algebra import specs
 from scheduling.board import Look
 from scheduling.board.reading import read
 from scheduling.runs import Ask
-from scheduling.sdk import DailyPartitions, MultiPartitions, StaticPartitions
+from scheduling.sdk import DailyPartitions, DynamicPartitions, MultiPartitions, StaticPartitions
 from tests.engine import world
 from tests.engine.world import ALICE, HOURS_TO_DAY, MINUTE, NOW, asset, consumer, emit, hours, turn
 
@@ -113,6 +113,15 @@ class TestUniverse:
         dimensions = {"city": StaticPartitions(["sf", "la"]), "day": DailyPartitions("2026-03-08")}
         asset("daily", partitions=specs.dump(MultiPartitions(dimensions)))
         assert list(looks("daily"))[:3] == ["sf|2026-03-08", "la|2026-03-08", "sf|2026-03-09"]
+
+    def test_keys_of_dynamic_partitions_are_those_added_by_now(self):
+        asset("shops", partitions=specs.dump(DynamicPartitions("shops")))
+        dynamic.add("shops", ["lyon", "oslo"], deed=ALICE, at=NOW)
+        emit("shops", "oslo", "oops")
+        assert looks("shops") == {"lyon": Look.MISSING, "oslo": Look.MATERIALIZED, "oops": Look.MATERIALIZED}
+        dynamic.add("shops", ["bern"], deed=ALICE, at=NOW)
+        assert looks("shops")["bern"] is Look.MISSING
+        assert read([asset("shops")], now=NOW)[asset("shops").pk].cells.unexpected == {"oops"}
 
     def test_of_very_many_keys_the_newest_are_read(self, monkeypatch):
         monkeypatch.setattr(board.universe, "MOST_KEYS", 2)

@@ -17,8 +17,8 @@ AXE = Path(__file__).parent / "vendor" / "axe-4.14.1.min.js"
 SCREENS = {
     "overview": "/",
     "asset": "/assets/hourly_sales",
-    "asset, one day": "/assets/hourly_sales?zoom=2026-03-11",
-    "asset, one partition": "/assets/hourly_sales?zoom=2026-03-10&key=2026-03-10T09:00:00",
+    "asset, one day": "/assets/hourly_sales?zoom=2026-03-13",
+    "asset, one partition": "/assets/hourly_sales?zoom=2026-03-12&key=2026-03-12T09:00:00",
     "asset, a list": "/assets/daily_sales?state=missing",
     "asset without partitions": "/assets/invoices",
     "record": "/record?asset=hourly_sales&key=x",
@@ -28,7 +28,7 @@ SCREENS = {
     "Dags": "/dags",
     "Dag": "/dags/sum_up_sales",
     "Dag with ticks": "/dags/send_invoices",
-    "trigger": "/trigger?dag=send_invoices&key=2026-03-10",
+    "trigger": "/trigger?dag=send_invoices&key=2026-03-12",
     "trigger, wrong key": "/trigger?dag=send_invoices&key=10.3.2026",
     "runs": "/runs",
     "run": "/runs/1",
@@ -43,8 +43,8 @@ SCREENS = {
 @pytest.fixture(scope="module", autouse=True)
 def world(installation: Installation) -> None:
     """A day that has fired and one that is held, so that no screen is empty."""
-    post(installation, *range(24), day="2026-03-10")
-    post(installation, *range(20), day="2026-03-11")
+    post(installation, *range(24), day="2026-03-12")
+    post(installation, *range(20), day="2026-03-13")
     installation.wait_for(
         lambda: installation.request("GET", "/api/v2/dags/sum_up_sales/dagRuns?state=success")[1]["dag_runs"]
     )

@@ -55,7 +55,7 @@ def test_the_page_of_one_held_run_follows_it_into_its_run(page: Page, installati
     page.get_by_role("link", name=day, exact=True).click()
     why = page.get_by_role("status").first
     expect(why).to_have_text("waiting on 2 of 24: hours 22, 23")
-    expect(page.get_by_role("row").filter(has_text=f"{day}T22:00:00")).to_be_visible()
+    expect(page.get_by_role("listitem").filter(has_text=f"{day}T22:00:00")).to_be_visible()
 
     post(installation, 22, day=day)
     expect(why).to_have_text("waiting on 1 of 24: hours 23")

@@ -18,7 +18,7 @@ from scheduling.sdk import (
     task,
 )
 
-PERIOD = {"start": "2026-03-09", "end": "2026-03-12"}
+PERIOD = {"start": "2026-03-09", "end": "2026-03-16"}
 
 SECONDS = "%Y-%m-%dT%H:%M:%S"
 
