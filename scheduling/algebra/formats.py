@@ -12,61 +12,16 @@ from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 from operator import attrgetter
 
+from scheduling.algebra.directives import DIRECTIVES, TELLS, offset_of, told
 from scheduling.algebra.errors import InvalidDefinition, InvalidKey
 from scheduling.algebra.periods import Grain
-
-Write = Callable[[datetime], str]
 
 SAMPLE = datetime(2026, 3, 10, 9, 37, 51)
 """A time for examples of keys."""
 
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-
-
-def _short_year(wall: datetime) -> str:
-    if 1969 <= wall.year <= 2068:
-        return f"{wall.year % 100:02}"
-    raise InvalidKey(f"%y can only name the years 1969 to 2068, not {wall.year}")
-
-
-def _week_of_year(wall: datetime, weekday: int) -> str:
-    return f"{(wall.timetuple().tm_yday + 6 - weekday) // 7:02}"
-
-
-# Directive -> the texts it can be, how it is written.
-_DIRECTIVES: dict[str, tuple[str, Write]] = {
-    "Y": ("[0-9]{4}", lambda wall: f"{wall.year:04}"),
-    "y": ("[0-9]{2}", _short_year),
-    "m": ("[0-9]{2}", lambda wall: f"{wall.month:02}"),
-    "b": ("|".join(name[:3] for name in _MONTHS), lambda wall: _MONTHS[wall.month - 1][:3]),
-    "B": ("|".join(_MONTHS), lambda wall: _MONTHS[wall.month - 1]),
-    "d": ("[0-9]{2}", lambda wall: f"{wall.day:02}"),
-    "j": ("[0-9]{3}", lambda wall: f"{wall.timetuple().tm_yday:03}"),
-    "H": ("[0-9]{2}", lambda wall: f"{wall.hour:02}"),
-    "I": ("[0-9]{2}", lambda wall: f"{(wall.hour - 1) % 12 + 1:02}"),
-    "p": ("AM|PM", lambda wall: "PM" if wall.hour >= 12 else "AM"),
-    "M": ("[0-9]{2}", lambda wall: f"{wall.minute:02}"),
-    "S": ("[0-9]{2}", lambda wall: f"{wall.second:02}"),
-    "G": ("[0-9]{4}", lambda wall: f"{wall.isocalendar().year:04}"),
-    "V": ("[0-9]{2}", lambda wall: f"{wall.isocalendar().week:02}"),
-    "u": ("[1-7]", lambda wall: str(wall.isoweekday())),
-    "w": ("[0-6]", lambda wall: str(wall.isoweekday() % 7)),
-    "a": ("|".join(name[:3] for name in _DAYS), lambda wall: _DAYS[wall.weekday()][:3]),
-    "A": ("|".join(_DAYS), lambda wall: _DAYS[wall.weekday()]),
-    "U": ("[0-9]{2}", lambda wall: _week_of_year(wall, wall.isoweekday() % 7)),
-    "W": ("[0-9]{2}", lambda wall: _week_of_year(wall, wall.weekday())),
-    "quarter": ("[1-4]", lambda wall: str((wall.month + 2) // 3)),
-    "z": (r"[+-][0-9]{2}:?[0-9]{2}(?::?[0-9]{2})?|Z", lambda wall: _offset_text(wall.utcoffset())),
-}
 _TOKEN = re.compile(r"%%|\{\{|\}\}|%(.)|\{(quarter)\}|(.)", re.DOTALL)
 _ESCAPES = {"%%": "%", "{{": "{", "}}": "}"}
 
-# What several directives tell, under one name.
-_TELLS = {"y": "Y", "b": "m", "B": "m", "w": "u", "a": "u", "A": "u", "I": "H"}
 _CLOCK = ("H", "M", "S")
 _CLOCK_GRAINS = {"": Grain.DAY, "H": Grain.HOUR, "HM": Grain.MINUTE, "HMS": Grain.SECOND}
 
@@ -95,12 +50,12 @@ class Spelling:
         self.text = text
         self._directives = [token for token, is_directive in tokens if is_directive]
         self.has_offset = "z" in self._directives
-        tells = {_TELLS.get(name, name) for name in self._directives} - {"p", "z"}
+        tells = {TELLS.get(name, name) for name in self._directives} - {"p", "z"}
         _check_directives(text, self._directives)
         self._form, self.grain = _form(text, tells)
-        self._pieces = [_DIRECTIVES[token][1] if is_directive else token for token, is_directive in tokens]
+        self._pieces = [DIRECTIVES[token][1] if is_directive else token for token, is_directive in tokens]
         pattern = "".join(
-            f"({_DIRECTIVES[token][0]})" if is_directive else re.escape(token)
+            f"({DIRECTIVES[token][0]})" if is_directive else re.escape(token)
             for token, is_directive in tokens
         )
         self._match = re.compile(pattern).fullmatch
@@ -115,8 +70,8 @@ class Spelling:
         if found is None:
             raise self._refusal(key)
         try:
-            wall = _wall(self._form, _told(self._directives, found.groups()))
-            offset, spelled = _offset(found.groups(), self._directives)
+            wall = _wall(self._form, told(self._directives, found.groups()))
+            offset, spelled = offset_of(found.groups(), self._directives)
             if self._write(wall, spelled) != key:
                 raise self._refusal(key)
         except (ValueError, OverflowError) as error:
@@ -131,7 +86,7 @@ class Spelling:
         if self._template is not None:
             text, fields = self._template
             return text % fields(wall)
-        zoned = _DIRECTIVES["z"][1]
+        zoned = DIRECTIVES["z"][1]
         return "".join(
             [
                 piece if isinstance(piece, str) else offset if offset and piece is zoned else piece(wall)
@@ -177,7 +132,7 @@ def _tokens(text: str) -> list[tuple[str, bool]]:
     tokens: list[tuple[str, bool]] = []
     for found in _TOKEN.finditer(text):
         directive, quarter, literal = found.groups()
-        if quarter or (directive and directive in _DIRECTIVES):
+        if quarter or (directive and directive in DIRECTIVES):
             tokens.append((quarter or directive, True))
         elif directive is not None or literal in ("%", "{", "}"):
             raise InvalidDefinition(
@@ -219,31 +174,6 @@ def _template(tokens: list[tuple[str, bool]]) -> tuple[str, Callable[[datetime],
     return "".join(parts), attrgetter(*(_PLAIN[token][1] for token, is_directive in tokens if is_directive))
 
 
-def _told(directives: list[str], texts: tuple[str, ...]) -> dict[str, int]:
-    """What the texts of a key tell, as numbers."""
-    told: dict[str, int] = {}
-    for name, text in zip(directives, texts, strict=True):
-        told[_TELLS.get(name, name)] = _number(name, text)
-    if "p" in told:
-        told["H"] = told["H"] % 12 + told["p"]
-    return told
-
-
-def _number(name: str, text: str) -> int:
-    if name in ("b", "B"):
-        return next(n for n, month in enumerate(_MONTHS, 1) if month[: len(text)] == text)
-    if name in ("a", "A"):
-        return next(n for n, day in enumerate(_DAYS, 1) if day[: len(text)] == text)
-    if name == "p":
-        return 12 if text == "PM" else 0
-    if name == "z":
-        return 0
-    number = int(text)
-    if name == "y":
-        return number + (1900 if number >= 69 else 2000)
-    return 7 if name == "w" and number == 0 else number
-
-
 def _wall(form: frozenset[str], told: Mapping[str, int]) -> datetime:
     clock = time(told.get("H", 0), told.get("M", 0), told.get("S", 0))
     return datetime.combine(_date(form, told), clock)
@@ -266,24 +196,3 @@ def _date_in_week(new_year: date, told: Mapping[str, int], week: str) -> date:
         (new_year.weekday(), told["u"] - 1) if week == "W" else (new_year.isoweekday() % 7, told["u"] % 7)
     )
     return new_year + timedelta(days=-first % 7 + (told[week] - 1) * 7 + day)
-
-
-def _offset(texts: tuple[str, ...], directives: list[str]) -> tuple[timedelta | None, str]:
-    if "z" not in directives:
-        return None, ""
-    text = texts[directives.index("z")]
-    if text == "Z":
-        return timedelta(0), text
-    digits = text[1:].replace(":", "")
-    hours, minutes, seconds = int(digits[:2]), int(digits[2:4]), int(digits[4:] or 0)
-    if hours > 23 or minutes > 59 or seconds > 59:
-        raise ValueError(text)
-    offset = timedelta(hours=hours, minutes=minutes, seconds=seconds)
-    return (-offset if text[0] == "-" else offset), text
-
-
-def _offset_text(offset: timedelta | None) -> str:
-    seconds = 0 if offset is None else int(offset.total_seconds())
-    sign, seconds = ("-", -seconds) if seconds < 0 else ("+", seconds)
-    rest = f"{seconds % 60:02}" if seconds % 60 else ""
-    return f"{sign}{seconds // 3600:02}{seconds // 60 % 60:02}{rest}"

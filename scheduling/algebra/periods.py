@@ -75,11 +75,6 @@ def grain_of(name: object) -> Grain:
         raise InvalidDefinition(f"{name!r} is not a grain; use one of {names}") from None
 
 
-@lru_cache(maxsize=1024)
-def _zone(name: str) -> ZoneInfo:
-    return ZoneInfo("UTC" if name.lower() == "utc" else name)
-
-
 def zone(name: object) -> ZoneInfo:
     """The zone of that IANA name, such as `Europe/Berlin`.
 
@@ -261,3 +256,8 @@ def _change_between(low: datetime, high: datetime, zone: ZoneInfo) -> datetime:
         else:
             high = middle
     return high.replace(microsecond=0)
+
+
+@lru_cache(maxsize=1024)
+def _zone(name: str) -> ZoneInfo:
+    return ZoneInfo("UTC" if name.lower() == "utc" else name)

@@ -145,6 +145,22 @@ class PeriodWindow(Window):
         return (timedelta(hours=_MOST[Grain.HOUR][self.period]) + repeated) // LENGTHS[self.members]
 
 
+def check_window(value: object) -> Window:
+    """`value` itself, if it is a window.
+
+    :raises InvalidDefinition: otherwise, and for one that holds something that can change.
+    """
+    if not isinstance(value, Window):
+        raise InvalidDefinition(f"it is a window such as DayWindow(), not {value!r}")
+    try:
+        hash(value)
+    except TypeError:
+        raise InvalidDefinition(
+            f"a {type(value).__name__} must hold values only: tuples, not lists"
+        ) from None
+    return value
+
+
 def _end(period: Grain, member: Grain, wall: datetime) -> datetime:
     """The end of the period that starts at `wall`, or of the calendar if its last member ends with that."""
     try:
@@ -235,19 +251,3 @@ def _direction(value: object) -> Direction:
     except ValueError:
         names = ", ".join(Direction)
         raise InvalidDefinition(f"{value!r} is not a direction of a window; use one of {names}") from None
-
-
-def check_window(value: object) -> Window:
-    """`value` itself, if it is a window.
-
-    :raises InvalidDefinition: otherwise, and for one that holds something that can change.
-    """
-    if not isinstance(value, Window):
-        raise InvalidDefinition(f"it is a window such as DayWindow(), not {value!r}")
-    try:
-        hash(value)
-    except TypeError:
-        raise InvalidDefinition(
-            f"a {type(value).__name__} must hold values only: tuples, not lists"
-        ) from None
-    return value
