@@ -6,6 +6,7 @@
 import contextlib
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -160,4 +161,6 @@ def _run_with_servers(command: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    # Told to end, the servers end as well.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     sys.exit(_run_with_servers(sys.argv[1:]))
