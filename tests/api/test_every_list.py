@@ -1,0 +1,186 @@
+"""Rules that every list of the API keeps, asked of each of them."""
+
+import pytest
+from django.http import QueryDict
+
+from core.models import Asset, AssetEvent, Dag, HeldRun, JournalEntry, Partition, ReceivedKey
+from partitions_site.api import (
+    assets,
+    cursors,
+    dag_stats,
+    dags,
+    event_logs,
+    events,
+    held_runs,
+    one_run,
+    pages,
+    partitions,
+    queued_events,
+    runs,
+)
+from partitions_site.api.errors import BadRequest, Invalid, Unprocessable
+
+pytestmark = pytest.mark.django_db
+
+
+def last_runs():
+    return dags._listed(QueryDict("order_by=last_run_state"))
+
+
+LISTS = {
+    "assets": (assets.ASSETS, Asset.objects.all),
+    "aliases": (assets.ALIASES, Asset.objects.none),
+    "events": (events.EVENTS, AssetEvent.objects.all),
+    "upstream events": (one_run.UPSTREAM, AssetEvent.objects.all),
+    "partitions": (partitions.PARTITIONS, Partition.objects.all),
+    "Dags": (dags.DAGS, last_runs),
+    "Dag stats": (dag_stats.STATS, Dag.objects.all),
+    "runs": (runs.RUNS, runs.listed),
+    "held runs": (held_runs.HELD_RUNS, HeldRun.objects.all),
+    "journal": (event_logs.LOGS, JournalEntry.objects.all),
+    "queued events": (queued_events.QUEUED, ReceivedKey.objects.all),
+}
+
+SAMPLES = {str: "a", int: "1", bool: "true", float: "1.5"}
+
+
+@pytest.fixture(params=LISTS)
+def each(request):
+    listing, rows = LISTS[request.param]
+    return listing, rows
+
+
+@pytest.fixture
+def some(api, lab, settle):
+    """A few rows in every table, some of them alike."""
+    for name, keys in {
+        "regional_orders": ("tw", "jp", "us", "tw"),
+        "hourly_sales": ("2026-03-10T09:00:00", "2026-03-10T10:00:00", "2026-03-11T09:00:00"),
+        "plain_asset": (None, None),
+    }.items():
+        for key in keys:
+            api.post("/api/v2/assets/events", {"asset_id": lab[name].pk, "partition_key": key})
+    settle()
+    for key in ("2026-03-10T09:00:00", "2026-03-11T09:00:00"):
+        api.post("/api/v2/dags/lab_hourly_sales/dagRuns", {"partition_key": key})
+    api.post("/api/v2/dags/lab_plain/dagRuns", {})
+
+
+def walk(listing, rows, order):
+    found, token = [], ""
+    while token is not None:
+        page = listing.page(QueryDict(f"limit=2&order_by={order}&cursor={token}"), rows())
+        found += [row.pk for row in page.rows]
+        token = page.next_cursor
+    return found
+
+
+class TestOrders:
+    def test_each_goes_up_and_down(self, some, each):
+        listing, rows = each
+        for name in listing.orders:
+            up = [row.pk for row in listing.page(QueryDict(f"order_by={name}&limit=100"), rows()).rows]
+            down = [row.pk for row in listing.page(QueryDict(f"order_by=-{name}&limit=100"), rows()).rows]
+            assert down == up[::-1], name
+
+    def test_each_has_the_same_rows_by_cursor(self, some, each):
+        listing, rows = each
+        for name in listing.orders if listing.cursors or listing.bounded else ():
+            if name == "conf":
+                continue  # objects have no order that a cursor could stand in
+            for order in (name, f"-{name}"):
+                whole = [
+                    row.pk for row in listing.page(QueryDict(f"order_by={order}&limit=100"), rows()).rows
+                ]
+                assert walk(listing, rows, order) == whole, order
+
+    def test_its_own_order_is_one_that_it_has(self, each):
+        listing, _ = each
+        assert {column.removeprefix("-") for column in listing.default} <= {*listing.orders.values(), "id"}
+
+    def test_one_it_does_not_have_is_refused(self, each):
+        listing, rows = each
+        with pytest.raises(BadRequest, match="Ordering with 'password' is disallowed"):
+            listing.page(QueryDict("order_by=password"), rows())
+
+    def test_a_related_column_is_no_order_unless_it_is_named(self, each):
+        """`order_by=dag__source__traceback` would tell, row by row, what it must not show."""
+        listing, rows = each
+        for name in ("pk", "dag__dag_id", "user__password", "?", "-", ""):
+            with pytest.raises(BadRequest):
+                listing.page(QueryDict(f"order_by={name}"), rows())
+
+
+class TestFilters:
+    def test_each_parameter_is_described_once(self, each):
+        listing, _ = each
+        names = [parameter.name for one in listing.filters for parameter in one.parameters()]
+        assert len(names) == len(set(names))
+        assert not set(names) & {"limit", "offset", "order_by", "cursor"}
+
+    def test_each_parameter_narrows_or_is_refused(self, some, each):
+        listing, rows = each
+        for one in listing.filters:
+            for parameter in one.parameters():
+                for sample in {SAMPLES.get(parameter.type, "a"), "2026-03-10", "~", "x|y"}:
+                    query = QueryDict(mutable=True)
+                    query[parameter.name] = sample
+                    try:
+                        found = listing.narrowed(query)
+                    except (Invalid, Unprocessable):
+                        continue
+                    assert rows().filter(found).count() <= rows().count()
+
+    def test_each_parameter_says_in_words_what_it_does_or_what_it_takes(self, each):
+        listing, _ = each
+        for one in listing.filters:
+            for parameter in one.parameters():
+                assert parameter.description or parameter.enum or parameter.type in (bool, str, int)
+
+    def test_no_parameter_narrows_nothing_but_what_stands_by_default(self, some, each):
+        listing, rows = each
+        default = rows().filter(listing.narrowed(QueryDict("")))
+        unknown = rows().filter(listing.narrowed(QueryDict("nothing=of&the=kind")))
+        assert set(default.values_list("pk", flat=True)) == set(unknown.values_list("pk", flat=True))
+
+    def test_two_parameters_both_count(self, some):
+        query = QueryDict("name_pattern=sales&uri_pattern=daily")
+        found = Asset.objects.filter(assets.ASSETS.narrowed(query)).values_list("name", flat=True)
+        assert list(found) == ["daily_sales_summary"]
+
+
+class TestPages:
+    def test_none_is_longer_than_a_hundred(self, each):
+        listing, rows = each
+        assert len(listing.page(QueryDict("limit=100000"), rows()).rows) <= pages.MOST_ROWS
+
+    def test_the_total_does_not_depend_on_the_page(self, some, each):
+        listing, rows = each
+        totals = {
+            listing.page(QueryDict(query), rows()).total
+            for query in ("", "limit=0", "limit=1", "limit=1&offset=1", "limit=100&offset=1000")
+        }
+        assert len(totals) == 1
+
+    def test_a_page_beyond_the_end_is_empty(self, each):
+        listing, rows = each
+        assert listing.page(QueryDict("offset=40000"), rows()).rows == []
+
+    def test_a_list_without_cursors_takes_no_notice_of_one(self, each):
+        listing, rows = each
+        if not (listing.cursors or listing.bounded):
+            assert listing.page(QueryDict("cursor=nonsense"), rows()).next_cursor is None
+
+    def test_a_cursor_of_another_list_is_refused(self, some):
+        listing, rows = LISTS["events"]
+        token = listing.page(QueryDict("cursor=&limit=1"), rows()).next_cursor
+        other, other_rows = LISTS["runs"]
+        with pytest.raises(BadRequest):
+            other.page(QueryDict(f"cursor={token}"), other_rows())
+
+    def test_a_cursor_holds_no_more_than_the_columns_of_its_order(self, some):
+        listing, rows = LISTS["events"]
+        token = listing.page(QueryDict("cursor=&limit=1"), rows()).next_cursor
+        place = cursors._decoded(rows(), listing._orders([]), token)
+        first = AssetEvent.objects.earliest("timestamp", "id")
+        assert place.values == [first.timestamp, first.pk]
