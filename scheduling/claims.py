@@ -134,6 +134,30 @@ def fail(run: DagRun, error: str, *, at: datetime) -> None:
 
 
 @transaction.atomic
+def put_back(run: DagRun, error: str, *, until: datetime, at: datetime) -> bool:
+    """Queue `run`, which has failed, for another attempt from `until` on; its partitions wait for that.
+
+    :returns: False, with nothing done, if somebody has cancelled it or it is not this worker's any more.
+    """
+    queued = _mine(run).filter(cancel_requested=False)
+    if not queued.update(
+        state=State.QUEUED,
+        run_after=until,
+        failures=F("failures") + 1,
+        error=error,
+        started_at=None,
+        lease_until=None,
+        dispatched_at=None,
+        updated_at=at,
+    ):
+        return False
+    states.forget_attempt(run, at)
+    doorbell.ring(Bell.START)
+    run.refresh_from_db(fields=["state", "run_after", "failures", "error", "started_at"])
+    return True
+
+
+@transaction.atomic
 def stop(run: DagRun, *, at: datetime) -> None:
     """End `run` because somebody cancelled it.
 
@@ -161,10 +185,10 @@ def _take_over(run: DagRun, now: datetime) -> None:
     )
     if run.cancel_requested:
         stop(run, at=now)
-    elif run.attempt >= run.dag.max_attempts:
+    elif (losses := run.attempt - run.failures) >= run.dag.max_attempts:
         fail(
             run,
-            f"its worker {run.claimed_by} was lost, at attempt {run.attempt} of {run.dag.max_attempts}",
+            f"its worker {run.claimed_by} was lost, at attempt {losses} of {run.dag.max_attempts}",
             at=now,
         )
     else:
@@ -199,13 +223,17 @@ def _end(run: DagRun, state: State, at: datetime, error: str = "", **fields: Any
         state=state, ended_at=at, updated_at=at, lease_until=None, error=error, **fields
     )
     if not ended:
-        raise LeaseLost(f"run {run.run_id} is not {run.claimed_by}'s any more; nothing was recorded")
+        raise _lost(run)
     run.state, run.ended_at, run.error = state, at, error
     for name, value in fields.items():
         setattr(run, name, value)
     doorbell.ring(Bell.START)
     if run.backfill_id:
         doorbell.ring(Bell.ADVANCE_BACKFILLS)
+
+
+def _lost(run: DagRun) -> LeaseLost:
+    return LeaseLost(f"run {run.run_id} is not {run.claimed_by}'s any more; nothing was recorded")
 
 
 def _reports(run: DagRun, output: Output) -> list[EventReport]:

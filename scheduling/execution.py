@@ -9,8 +9,9 @@ from inspect import Parameter, signature
 from typing import Any
 
 from core.models import Asset, DagRun
-from scheduling import claims, definitions, dynamic, inlets, lease
+from scheduling import claims, definitions, dynamic, inlets, lease, retries
 from scheduling.algebra.errors import PartitionError
+from scheduling.authoring.attempts import Attempts
 from scheduling.authoring.context import RunCancelled, RunFacts
 from scheduling.authoring.dags import DAG
 from scheduling.authoring.outlets import OutletEvents
@@ -29,7 +30,7 @@ LONGEST_ERROR = 50_000
 class Work:
     """A run being executed. `results` and `written`: what each step returned, and says of its outlets.
 
-    `failed_keys`: those of the run that its tasks gave up.
+    `failed_keys`: those of the run that its tasks gave up. `attempts`: how often to try the step under way.
     """
 
     run: DagRun
@@ -39,14 +40,15 @@ class Work:
     results: dict[str, Any] = field(default_factory=dict)
     written: dict[str, OutletEvents] = field(default_factory=dict)
     failed_keys: dict[str, str] = field(default_factory=dict)
+    attempts: Attempts | None = None
 
 
 def execute(run: DagRun, *, clock: Clock) -> None:
     """Run the tasks of `run`, which this worker has claimed, and end it.
 
-    A task that raises ends the run as failed, with the traceback in its error and its log; tasks after it do
-    not run, and no event is emitted. A cancelled run stops before its next task, or where the task asks.
-    Whoever lost the lease meanwhile records nothing.
+    A task that raises ends the attempt, with the traceback in its error and its log; tasks after it do not
+    run, and no event is emitted. The run has failed then, or is tried again later. A cancelled run stops
+    before its next task, or where the task asks. Whoever lost the lease meanwhile records nothing.
     """
     lines = RunLog(run, clock)
     with lease.keeping(run, lines, clock) as kept:
@@ -72,7 +74,7 @@ def _end_of(work: Work) -> Callable[[datetime], None]:
     except (Exception, SystemExit) as error:
         trace = _trace(error)
         work.lines.add(trace)
-        return lambda at: claims.fail(run, trace, at=at)
+        return lambda at: _fail(work, trace, at)
     return lambda at: _succeed(work, outputs, at)
 
 
@@ -83,7 +85,13 @@ def _succeed(work: Work, outputs: list[Output], at: datetime) -> None:
     except LeaseLost:
         raise
     except PartitionError as refusal:
-        claims.fail(run, str(refusal), at=at)
+        _fail(work, str(refusal), at)
+
+
+def _fail(work: Work, error: str, at: datetime) -> None:
+    if retries.fail(work.run, error, at=at, attempts=work.attempts):
+        work.lines.add(f"The run will be tried again from {work.run.run_after:%Y-%m-%d %H:%M:%S} UTC on.")
+        work.lines.flush()
 
 
 def _take_step(step: Step, work: Work) -> None:
@@ -92,6 +100,7 @@ def _take_step(step: Step, work: Work) -> None:
     if work.lease.is_over:
         raise RunCancelled
     said = OutletEvents(step.task_id, step.task.outlets)
+    work.attempts = retries.attempts_of(work.run.dag).but(step.task.retries, step.task.retry_delay)
     with capturing(work.lines, step.task_id):
         result = _call(step, _context(step, work, said), work.results)
     said.check()

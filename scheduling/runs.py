@@ -177,6 +177,7 @@ def retry(run: DagRun, *, deed: Deed, at: datetime) -> DagRun:
                 dispatched_at=None,
                 cancel_requested=False,
                 attempt=0,
+                failures=0,
                 error="",
                 failed_keys={},
                 updated_at=at,

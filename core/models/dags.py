@@ -1,6 +1,6 @@
 """Dags, what they listen to, and what they write."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Self
 from uuid import UUID, uuid4
 
@@ -42,9 +42,10 @@ class DagQuerySet(models.QuerySet["Dag"]):
 class Dag(models.Model):
     """What runs. `schedule` is the spec of its timetable.
 
-    `tasks` lists `{"task_id", "upstream", "outlets", "inlets"}` in the order they run. `max_keys_per_run` is
-    how many keys of a backfill one run can take (null: any number). `passed_over` counts how often a backfill
-    was given a slot that the Dag's own runs were waiting for.
+    `tasks` lists `{"task_id", "upstream", "outlets", "inlets"}` in the order they run. A run that fails is
+    tried again up to `retries` times; a run whose worker is lost is taken up to `max_attempts` times.
+    `max_keys_per_run` is how many keys of a backfill one run can take (null: any number). `passed_over`
+    counts how often a backfill was given a slot that the Dag's own runs were waiting for.
     """
 
     class Catchup(models.TextChoices):
@@ -66,6 +67,10 @@ class Dag(models.Model):
     end_date = models.DateTimeField(null=True)
     max_active_runs = models.PositiveIntegerField(default=16)
     max_attempts = models.PositiveIntegerField(default=3)
+    retries = models.PositiveIntegerField(default=0)
+    retry_delay = models.DurationField(default=timedelta(minutes=5))
+    retry_backoff = models.FloatField(default=1)
+    run_timeout = models.DurationField(null=True)
     max_keys_per_run = models.PositiveIntegerField(null=True, default=1)
     is_paused = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)

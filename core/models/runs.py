@@ -25,7 +25,8 @@ class DagRun(models.Model):
 
     A ranged run has `partition_keys` instead of a key; `failed_keys` maps those that its task gave up to the
     reason. `dispatched_at` is when a message to start it was last sent; only the claim (`state`,
-    `claimed_by`, `attempt`, `lease_until`) says that it was started.
+    `claimed_by`, `attempt`, `lease_until`) says that it was started. `failures` of its attempts failed; any
+    others ended with their worker. One that is queued after a failure keeps its `error`.
     """
 
     class Type(models.TextChoices):
@@ -68,6 +69,7 @@ class DagRun(models.Model):
     ended_at = models.DateTimeField(null=True)
     updated_at = models.DateTimeField()
     attempt = models.PositiveIntegerField(default=0)
+    failures = models.PositiveIntegerField(default=0)
     claimed_by = models.CharField(max_length=150, default="")
     lease_until = models.DateTimeField(null=True)
     dispatched_at = models.DateTimeField(null=True)

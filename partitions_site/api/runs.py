@@ -91,7 +91,9 @@ class RunOut(serializers.Serializer[Any]):
     dag_display_name = serializers.CharField(source="dag.dag_id")
     partition_key = serializers.CharField(allow_null=True)
     partition_date = Instant(allow_null=True)
-    error = serializers.CharField(help_text="Ours: why it failed")
+    error = serializers.CharField(help_text="Ours: why it failed, at the last attempt if it is tried again")
+    attempt = serializers.IntegerField(help_text="Ours: how often it was started")
+    failures = serializers.IntegerField(help_text="Ours: how many attempts failed and were tried again")
 
     def get_duration(self, run: DagRun) -> float | None:
         return wire.duration(run)

@@ -11,6 +11,7 @@ from scheduling.algebra.partitions import Partitions
 from scheduling.algebra.timetables import Timetable
 from scheduling.authoring import bodies, loading
 from scheduling.authoring.assets import Asset, MadeAsset
+from scheduling.authoring.attempts import Span
 from scheduling.authoring.tasks import Function, Step, Task
 
 Schedule = Timetable | Expression | Sequence[Expression] | None
@@ -28,6 +29,10 @@ class DAG:
     :param catchup: which missed ticks are made up: True or "all", False or "last", "none".
     :param start_date: no tick before; without a zone it is UTC. By default, when the Dag is first seen.
     :param max_attempts: how often a run is taken again after its worker was lost.
+    :param retries: how often a run is tried again after it failed; a task may say otherwise for itself.
+    :param retry_delay: the wait before that, 5 minutes unless said; a timedelta, seconds, or text like "10m".
+    :param retry_backoff: each wait is so many times as long as the one before; True doubles it.
+    :param run_timeout: how long one attempt may take before it has failed.
     :param max_keys_per_run: how many keys of a backfill one run can take, in `partition_keys`; None for any
         number.
     """
@@ -41,6 +46,10 @@ class DAG:
     start_date: datetime | None = None
     end_date: datetime | None = None
     max_attempts: int = 3
+    retries: int | None = None
+    retry_delay: Span | None = None
+    retry_backoff: float | bool | None = None
+    run_timeout: Span | None = None
     max_keys_per_run: int | None = 1
     is_paused_upon_creation: bool = False
     steps: dict[str, Step] = field(default_factory=dict, init=False, repr=False)

@@ -9,6 +9,7 @@ from scheduling.algebra.conditions import AssetLeaf, AssetRef, Leaf
 from scheduling.algebra.errors import InvalidDefinition
 from scheduling.authoring import bodies
 from scheduling.authoring.assets import Asset
+from scheduling.authoring.attempts import Attempts, Span
 
 if TYPE_CHECKING:
     from scheduling.authoring.dags import DAG
@@ -82,13 +83,18 @@ class Step:
 
 @dataclass(eq=False, slots=True)
 class Task:
-    """A function that becomes a step each time it is called in the body of a Dag. `made`: the asset it is."""
+    """A function that becomes a step each time it is called in the body of a Dag. `made`: the asset it is.
+
+    `retries` and `retry_delay` count instead of the Dag's when it is this task that fails.
+    """
 
     function: Function
     task_id: str
     outlets: tuple[Asset, ...] = ()
     inlets: tuple[Leaf, ...] = ()
     made: Asset | None = None
+    retries: int | None = None
+    retry_delay: Span | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Step:
         dag = bodies.current()
@@ -127,7 +133,12 @@ def task(function: Function, /) -> Task: ...
 
 @overload
 def task(
-    *, task_id: str = "", outlets: Iterable[Asset] = (), inlets: Iterable[Leaf] = ()
+    *,
+    task_id: str = "",
+    outlets: Iterable[Asset] = (),
+    inlets: Iterable[Leaf] = (),
+    retries: int | None = None,
+    retry_delay: Span | None = None,
 ) -> Callable[[Function], Task]: ...
 
 
@@ -138,16 +149,27 @@ def task(
     task_id: str = "",
     outlets: Iterable[Asset] = (),
     inlets: Iterable[Leaf] = (),
+    retries: int | None = None,
+    retry_delay: Span | None = None,
 ) -> Task | Callable[[Function], Task]:
     """Make a task of a function: `@task`, or `@task(outlets=[…], inlets=[…])`.
 
     A task written in the body of a Dag and never called there runs as well, if it needs no arguments.
 
-    :raises InvalidDefinition: if an outlet is not an asset, or an inlet neither asset nor reference.
+    :raises InvalidDefinition: if an outlet is not an asset, or an inlet neither asset nor reference, or for
+        retries that cannot be.
     """
+    Attempts().but(retries, retry_delay)
 
     def decorate(function: Function) -> Task:
-        made = Task(function, task_id or function.__name__, _outlets(outlets), _inlets(inlets))
+        made = Task(
+            function,
+            task_id or function.__name__,
+            _outlets(outlets),
+            _inlets(inlets),
+            retries=retries,
+            retry_delay=retry_delay,
+        )
         dag = bodies.current()
         if dag is not None:
             dag.declare(made)

@@ -10,6 +10,7 @@ from scheduling.algebra.conditions import All, AssetRef, Expression, Leaf
 from scheduling.algebra.cron_timetables import CronTriggerTimetable
 from scheduling.algebra.errors import InvalidDefinition
 from scheduling.algebra.timetables import AssetTimetable, PartitionedAssetTimetable, Timetable
+from scheduling.authoring.attempts import Attempts, attempts_of
 from scheduling.authoring.dags import DAG
 from scheduling.authoring.tasks import Step
 
@@ -31,6 +32,7 @@ class Terms:
     max_active_runs: int
     max_attempts: int
     max_keys_per_run: int | None
+    attempts: Attempts
     start_date: datetime | None
     end_date: datetime | None
     is_paused_upon_creation: bool
@@ -89,6 +91,7 @@ def terms_of(dag: DAG) -> Terms:
         max_active_runs=dag.max_active_runs,
         max_attempts=dag.max_attempts,
         max_keys_per_run=dag.max_keys_per_run,
+        attempts=attempts_of(dag),
         start_date=_instant("start_date", dag.start_date),
         end_date=_instant("end_date", dag.end_date),
         is_paused_upon_creation=bool(dag.is_paused_upon_creation),

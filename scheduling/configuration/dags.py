@@ -1,7 +1,7 @@
 """Writes Dags as their files define them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -93,6 +93,7 @@ def _fields(terms: Terms) -> dict[str, Any]:
     )
     return {
         **{name: getattr(terms, name) for name in names},
+        **asdict(terms.attempts),
         "schedule": None if timetable is None else specs.dump(timetable),
         "is_periodic": bool(timetable and timetable.periodic),
         "is_partitioned": bool(timetable and (timetable.partitioned or timetable.at_runtime)),

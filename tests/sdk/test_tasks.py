@@ -237,9 +237,9 @@ class TestAssetFunctions:
                 pass
 
     def test_refuse_options_that_a_dag_does_not_have(self):
-        with pytest.raises(TypeError, match="retries"):
+        with pytest.raises(TypeError, match="retrys"):
 
-            @asset(schedule=None, retries=3)
+            @asset(schedule=None, retrys=3)
             def sales(self):
                 pass
 

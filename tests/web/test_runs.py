@@ -1,7 +1,9 @@
+from datetime import timedelta
+
 import pytest
 
 from core.models import DagRun, JournalEntry, LogLine
-from scheduling import claims, runs
+from scheduling import claims, retries, runs
 from scheduling.runs import Ask
 from tests.engine import world
 from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, consumer, emit, hours, turn
@@ -105,6 +107,16 @@ class TestRun:
         assert page.all("b")[0].text == "LookupError: no such city"
         assert page.text.count("Traceback") == 1
         assert "a run that does not succeed emits no event" in page.text
+
+    def test_one_that_is_tried_again_says_when(self, visitor, run):
+        run.dag.retries, run.dag.retry_delay = 2, timedelta(minutes=20)
+        run.dag.save()
+        retries.fail(world.start(run), "boom", at=NOW)
+        text = read(visitor.get(f"/runs/{run.pk}")).text
+        assert "1 attempt" in text
+        assert "boom" in text
+        assert "Tried again" in text
+        assert "09:30" in text
 
     def test_one_that_died_without_a_log_shows_all_it_has(self, visitor, run):
         claims.fail(world.start(run), "Traceback:\n  deep down\nOSError: gone", at=NOW)
