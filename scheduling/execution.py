@@ -9,10 +9,10 @@ from inspect import Parameter, signature
 from typing import Any
 
 from core.models import Asset, DagRun
-from scheduling import claims, definitions, dynamic, inlets, lease, retries
+from scheduling import claims, definitions, dynamic, inlets, lease, retries, timeouts
 from scheduling.algebra.errors import PartitionError
 from scheduling.authoring.attempts import Attempts
-from scheduling.authoring.context import RunCancelled, RunFacts
+from scheduling.authoring.context import RunCancelled, RunFacts, RunTimedOut
 from scheduling.authoring.dags import DAG
 from scheduling.authoring.outlets import OutletEvents
 from scheduling.authoring.tasks import Step, filled
@@ -48,7 +48,8 @@ def execute(run: DagRun, *, clock: Clock) -> None:
 
     A task that raises ends the attempt, with the traceback in its error and its log; tasks after it do not
     run, and no event is emitted. The run has failed then, or is tried again later. A cancelled run stops
-    before its next task, or where the task asks. Whoever lost the lease meanwhile records nothing.
+    before its next task, or where the task asks, and so does one that has taken too long (`timeouts`).
+    Whoever lost the lease meanwhile records nothing.
     """
     lines = RunLog(run, clock)
     with lease.keeping(run, lines, clock) as kept:
@@ -71,6 +72,10 @@ def _end_of(work: Work) -> Callable[[datetime], None]:
     except RunCancelled:
         work.lines.add("The run was cancelled.")
         return lambda at: claims.stop(run, at=at)
+    except RunTimedOut:
+        sentence = timeouts.sentence(run)
+        work.lines.add(f"The run {sentence}.")
+        return lambda at: _fail(work, sentence, at)
     except (Exception, SystemExit) as error:
         trace = _trace(error)
         work.lines.add(trace)
@@ -97,11 +102,13 @@ def _fail(work: Work, error: str, at: datetime) -> None:
 def _take_step(step: Step, work: Work) -> None:
     if work.results:
         work.lease.renew()
+    if work.lease.is_timed_out:
+        raise RunTimedOut
     if work.lease.is_over:
         raise RunCancelled
     said = OutletEvents(step.task_id, step.task.outlets)
     work.attempts = retries.attempts_of(work.run.dag).but(step.task.retries, step.task.retry_delay)
-    with capturing(work.lines, step.task_id):
+    with capturing(work.lines, step.task_id), timeouts.interrupting(work.lease.left):
         result = _call(step, _context(step, work, said), work.results)
     said.check()
     work.results[step.task_id], work.written[step.task_id] = result, said
@@ -133,6 +140,7 @@ def _context(step: Step, work: Work, said: OutletEvents) -> dict[str, Any]:
         failed_keys=work.failed_keys,
         conf=run.conf,
         is_cancelled=lambda: work.lease.is_over,
+        is_timed_out=lambda: work.lease.is_timed_out,
     )
     context: dict[str, Any] = {
         name: getattr(facts, name)

@@ -1,4 +1,4 @@
-"""Keeps a run this worker's while it is executed: renews its lease, stores its log, hears it is cancelled."""
+"""Keeps a run this worker's while it is executed: renews its lease, stores its log, hears of its end."""
 
 import logging
 import threading
@@ -9,7 +9,7 @@ from datetime import timedelta
 from django.db import DatabaseError, connection
 
 from core.models import DagRun
-from scheduling import claims
+from scheduling import claims, timeouts
 from scheduling.runlog import Clock, RunLog
 
 log = logging.getLogger(__name__)
@@ -22,17 +22,30 @@ RENEW_EVERY = timedelta(seconds=5)
 
 
 class Lease:
-    """`is_over`: somebody cancelled the run, or it is not this worker's any more. Asking costs nothing."""
+    """`is_over`: somebody cancelled the run, or it is not this worker's any more. Asking costs nothing.
+
+    `is_timed_out`: the attempt has taken as long as it may.
+    """
 
     def __init__(self, run: DagRun, lines: RunLog, clock: Clock) -> None:
         self.run = run
         self._lines, self._clock = lines, clock
         self._over, self._done = threading.Event(), threading.Event()
         self._renewed_at = clock()
+        self._ends_at = timeouts.ends_at(run)
 
     @property
     def is_over(self) -> bool:
         return self._over.is_set()
+
+    @property
+    def is_timed_out(self) -> bool:
+        return self._ends_at is not None and self._clock() >= self._ends_at
+
+    @property
+    def left(self) -> timedelta | None:
+        """How long the attempt may go on; None for ever."""
+        return None if self._ends_at is None else self._ends_at - self._clock()
 
     def renew(self) -> None:
         """Renew now."""
@@ -54,7 +67,10 @@ class Lease:
     def _look(self) -> None:
         try:
             self._lines.flush()
-            if self._clock() - self._renewed_at >= RENEW_EVERY:
+            now = self._clock()
+            if timeouts.end_if_overdue(self.run, now=now):
+                self._over.set()
+            elif now - self._renewed_at >= RENEW_EVERY:
                 self.renew()
         except DatabaseError:
             log.warning("cannot reach the database for %s, trying again", self.run, exc_info=True)

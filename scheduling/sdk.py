@@ -60,7 +60,7 @@ from scheduling.algebra.windows import (
     YearWindow,
 )
 from scheduling.authoring.assets import Asset
-from scheduling.authoring.context import RunCancelled
+from scheduling.authoring.context import RunCancelled, RunTimedOut
 from scheduling.authoring.dags import DAG, asset
 from scheduling.authoring.tasks import task
 
@@ -104,6 +104,7 @@ __all__ = [
     "QuarterlyPartitions",
     "RollupMapper",
     "RunCancelled",
+    "RunTimedOut",
     "SegmentWindow",
     "SlidingWindowMapper",
     "StartOfDayMapper",

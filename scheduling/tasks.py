@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from celery import shared_task
 
 from core.models import Pulse
-from scheduling import claims, doorbell, execution, health, holds, ticks
+from scheduling import claims, doorbell, execution, health, holds, ticks, timeouts
 
 BUDGET = timedelta(seconds=20)
 """How long one task goes on with a queue that does not empty, before others get their turn."""
@@ -47,6 +47,7 @@ def sweep() -> None:
     """Repairs every lost message: looks at the queues in the database, and takes over from dead workers."""
     health.pulse("beat", Pulse.Kind.BEAT, now=_now())  # it sent this message, less than its expiry ago
     health.pulse(_worker(), Pulse.Kind.WORKER, now=_now())
+    timeouts.end_overdue(now=_now())
     claims.take_over_lost(now=_now())
     route_events()
     judge_held_runs()

@@ -12,6 +12,13 @@ class RunCancelled(Exception):
     """Somebody cancelled the run while it was running."""
 
 
+class RunTimedOut(BaseException):
+    """The run has taken longer than its Dag's `run_timeout`.
+
+    No `except Exception` of a task should catch it and go on.
+    """
+
+
 @dataclass(frozen=True, slots=True)
 class RunFacts:
     """`dag_run` in a task: which run this is and which slice it owns.
@@ -31,12 +38,16 @@ class RunFacts:
     failed_keys: dict[str, str] = field(default_factory=dict)
     conf: Mapping[str, Any] = field(default_factory=dict)
     is_cancelled: Callable[[], bool] = field(default=lambda: False, repr=False)
+    is_timed_out: Callable[[], bool] = field(default=lambda: False, repr=False)
 
     def stop_if_cancelled(self) -> None:
-        """Long tasks call this now and then: it ends a run that somebody cancelled.
+        """Long tasks call this now and then: it ends a run that somebody cancelled, or whose time is up.
 
         :raises RunCancelled: which a task lets pass.
+        :raises RunTimedOut: which it lets pass as well.
         """
+        if self.is_timed_out():
+            raise RunTimedOut(f"{self.dag_id}/{self.run_id} has taken too long")
         if self.is_cancelled():
             raise RunCancelled(f"{self.dag_id}/{self.run_id} was cancelled")
 
