@@ -58,6 +58,22 @@ def insert(
             cursor.executemany(f"{into} VALUES ({marks}) {end}", list(zip(*given, strict=True)))
 
 
+def load(model: type[models.Model], columns: Sequence[str], rows: Rows) -> None:
+    """Insert rows by the hundred thousand: PostgreSQL reads them as they come, twice as fast as `insert`.
+
+    None of `columns` may be of JSON.
+    """
+    if not rows:
+        return
+    if connection.vendor != "postgresql":
+        insert(model, columns, rows)
+        return
+    into = f"{_quoted(model._meta.db_table)} ({', '.join(map(_quoted, columns))})"
+    with connection.cursor() as cursor, cursor.copy(f"COPY {into} FROM STDIN") as copy:
+        for row in rows:
+            copy.write_row(row)
+
+
 def update(model: type[models.Model], columns: Sequence[str], rows: Rows) -> None:
     """Set `columns` of many rows, each with values of its own; the primary key comes first in each row."""
     if not rows:

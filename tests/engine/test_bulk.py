@@ -1,9 +1,11 @@
 from datetime import timedelta
 
 import pytest
+from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from core import bulk
-from core.models import AssetEvent, HeldRun, Partition
+from core.models import AssetEvent, DynamicKey, HeldRun, Partition
 from tests.engine.world import IDENTITY, NOW, asset, consumer, emit, turn
 
 pytestmark = pytest.mark.django_db
@@ -17,6 +19,29 @@ def row(key, extra=None, at=NOW, stale=None):
 
 def write(*rows, conflict=None):
     bulk.insert(Partition, COLUMNS, rows, conflict or bulk.Ignore())
+
+
+class TestLoad:
+    KEYS = ("a/b?c#d&e=%2F", "{a,b}", "NULL", "\\N", "Zürich", "東京", "a\\|b", "'", "\\.", "a\\tb")
+
+    def load(self, *keys):
+        bulk.load(DynamicKey, ("name", "key", "added_at", "added_by", "removed_at", "removed_by"), list(keys))
+
+    def test_text_is_kept_byte_for_byte(self):
+        self.load(*(("n", key, NOW, "line\nline", None, "") for key in self.KEYS))
+        found = list(
+            DynamicKey.objects.order_by("id").values_list("key", "added_at", "added_by", "removed_at")
+        )
+        assert found == [(key, NOW, "line\nline", None) for key in self.KEYS]
+
+    def test_nothing_is_no_statement(self):
+        with CaptureQueriesContext(connection) as queries:
+            self.load()
+        assert len(queries) == 0
+
+    def test_a_row_that_may_not_be_is_an_error(self):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            self.load(("n", "k", NOW, "a", None, ""), ("n", "k", NOW, "a", None, ""))
 
 
 class TestInsert:
