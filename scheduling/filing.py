@@ -1,7 +1,7 @@
 """Counts arrivals into held runs: locks the open one or opens it, and counts what is there already."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 from django.db.models import Max, Q
@@ -52,6 +52,20 @@ def uncounted(arrivals: Sequence[Arrival]) -> list[Arrival]:
     )
     spent = set(counted.values_list("held_run__dag_id", "held_run__partition_key", "event_id"))
     return [each for each in arrivals if (each.dag.pk, each.key, each.event.pk) not in spent]
+
+
+def lock(names: Collection[Name]) -> dict[Name, HeldRun]:
+    """The open held runs of those names, locked in the order of names until the transaction ends."""
+    return _locked(sorted(names))
+
+
+def open_filled(names: Collection[Name], dags: dict[int, Dag], now: datetime) -> dict[Name, HeldRun]:
+    """The open held run of each name, locked; one that was not there is opened and counts what is there."""
+    rows = _lock_or_open(set(names), dags, now)
+    opened = [row for row in rows.values() if row.filled_at is None]
+    _fill(opened, dags, now)
+    HeldRun.objects.filter(pk__in=[row.pk for row in opened]).update(filled_at=now)
+    return rows
 
 
 def _with_arrivals(rows: dict[Name, HeldRun], arrivals: Sequence[Arrival]) -> dict[Name, HeldRun]:

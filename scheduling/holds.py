@@ -98,6 +98,21 @@ def cancel(row: HeldRun, *, deed: Deed, at: datetime) -> None:
         )
 
 
+def become(rows: Sequence[HeldRun], made: Sequence["runs.DagRun"], *, by: str, at: datetime) -> None:
+    """`rows`, which this transaction has locked, have become the runs `made`, in the same order."""
+    for row, run in zip(rows, made, strict=True):
+        row.state, row.run, row.closed_at, row.closed_by = HeldRun.State.FIRED, run, at, by
+    HeldRun.objects.bulk_update(rows, ["state", "run", "closed_at", "closed_by"])
+    HeldRun.objects.filter(pk__in=[row.pk for row in rows]).update(judge_after=None)
+
+
+def supersede(rows: Sequence[HeldRun], *, by: str, at: datetime) -> None:
+    """`rows`, which this transaction has locked, are closed: a run for several keys does their work."""
+    HeldRun.objects.filter(pk__in=[row.pk for row in rows]).update(
+        state=HeldRun.State.SUPERSEDED, closed_at=at, closed_by=by, judge_after=None
+    )
+
+
 def judge_again(dags: Iterable[Dag], *, at: datetime) -> None:
     """Something other than an event changed for `dags` (unpaused, redefined): look at all they hold."""
     if HeldRun.objects.held().filter(dag__in=list(dags)).update(judge_after=at):
@@ -135,10 +150,7 @@ def _fire(
         ],
         at=at,
     )
-    for row, run in zip(rows, made, strict=True):
-        row.state, row.run, row.closed_at, row.closed_by = HeldRun.State.FIRED, run, at, deed.by
-    HeldRun.objects.bulk_update(rows, ["state", "run", "closed_at", "closed_by"])
-    HeldRun.objects.filter(pk__in=[row.pk for row in rows]).update(judge_after=None)
+    become(rows, made, by=deed.by, at=at)
     return made
 
 

@@ -130,7 +130,8 @@ class BackfillPartition(models.Model):
     """One key of one Dag of a backfill.
 
     `waiting` for upstream keys of the same backfill, `ready` to start, `started` with a run that has not
-    ended, or ended. One that is `blocked` failed without a run, because what it needs did.
+    ended, or ended. One that is `blocked` failed without a run, because what it needs did. `ripe_at` is when
+    the last upstream run that it waited for ended.
     """
 
     class State(models.TextChoices):
@@ -152,6 +153,7 @@ class BackfillPartition(models.Model):
     position = models.PositiveIntegerField()
     state = models.CharField(max_length=10, choices=State)
     reason = models.TextField(default="")
+    ripe_at = models.DateTimeField(null=True)
     run = models.ForeignKey(
         DagRun,
         on_delete=models.SET_NULL,

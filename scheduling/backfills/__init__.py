@@ -1,0 +1,41 @@
+"""Backfills: many partitions on request, planned, started, advanced, steered."""
+
+from scheduling.backfills.advancing import advance
+from scheduling.backfills.asking import (
+    Ask,
+    BackfillOver,
+    CannotBackfill,
+    Dates,
+    NothingToBackfill,
+    Order,
+    Reprocess,
+    StalePlan,
+    Wanted,
+)
+from scheduling.backfills.planning import plan
+from scheduling.backfills.plans import Offer, Part, Plan
+from scheduling.backfills.starting import start
+from scheduling.backfills.steering import cancel, pause, resume, retry_failed, set_limit
+
+__all__ = [
+    "Ask",
+    "BackfillOver",
+    "CannotBackfill",
+    "Dates",
+    "NothingToBackfill",
+    "Offer",
+    "Order",
+    "Part",
+    "Plan",
+    "Reprocess",
+    "StalePlan",
+    "Wanted",
+    "advance",
+    "cancel",
+    "pause",
+    "plan",
+    "resume",
+    "retry_failed",
+    "set_limit",
+    "start",
+]

@@ -1,0 +1,111 @@
+"""Lets backfills go on, whoever's message says so.
+
+1. `advance` takes each open backfill that can go on, locked, so that two workers do not do the same.
+2. Partitions whose run has ended say how (`outcomes`); what waited for them is looked at (`following`).
+3. As many runs are queued as it may have ahead (`launching`).
+4. With nothing open any more it is completed; else it sleeps until one of its runs has ended.
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import F, Sum
+
+from core.models import Backfill, BackfillPartition, BackfillTarget
+from scheduling import journal
+from scheduling.backfills import following, launching, outcomes
+from scheduling.backfills.outcomes import Ended, Outcome
+
+log = logging.getLogger(__name__)
+State = BackfillPartition.State
+
+VERBS = {State.FAILED: "failed", State.CANCELLED: "was cancelled"}
+BROKEN_PAUSE = timedelta(minutes=1)
+
+
+def advance(*, now: datetime) -> int:
+    """Let every backfill go on that can. Returns how many did; none is left that could when 0.
+
+    Cost follows the runs that have ended and those that start, not the partitions that wait.
+    """
+    moved = 0
+    for pk in Backfill.objects.due(now).order_by("pk").values_list("pk", flat=True):
+        try:
+            moved += _advance(pk, now)
+        except Exception:  # whatever is wrong with one backfill, the others go on
+            log.exception("backfill %s cannot go on", pk)
+            Backfill.objects.open().filter(pk=pk).update(advance_after=now + BROKEN_PAUSE)
+    return moved
+
+
+def collect(backfill: Backfill, targets: Sequence[BackfillTarget], now: datetime) -> bool:
+    """Partitions whose run has ended take over how it ended; what waits for them is looked at."""
+    found = outcomes.of_ended_runs(targets)
+    if not found:
+        return False
+    outcomes.record(found)
+    ended: Ended = defaultdict(list)
+    for each in found:
+        ended[each.target_id].append(each.key)
+    if backfill.is_chained:
+        for target in targets:
+            ended[target.pk] += _stop_chain(target, found)
+    following.look(targets, ended, now)
+    return True
+
+
+def finish_if_done(backfill: Backfill, now: datetime) -> bool:
+    """Complete `backfill`, which this transaction has locked, if nothing of it is open any more."""
+    parts = F("planned") - F("done") - F("failed") - F("skipped") - F("cancelled")
+    counts = backfill.targets.aggregate(
+        open=Sum(parts),
+        done=Sum("done"),
+        failed=Sum("failed"),
+        skipped=Sum("skipped"),
+        cancelled=Sum("cancelled"),
+    )
+    if counts.pop("open"):
+        return False
+    backfill.completed_at, backfill.advance_after, backfill.updated_at = now, None, now
+    backfill.save(update_fields=["completed_at", "advance_after", "updated_at"])
+    first = backfill.targets.select_related("dag").order_by("-layer", "pk")[0]
+    journal.note("backfill completed", at=now, about=first.dag, backfill=backfill.pk, **counts)
+    return True
+
+
+def targets_of(backfill: Backfill) -> list[BackfillTarget]:
+    """With their Dags, upstream first."""
+    return list(backfill.targets.select_related("dag").order_by("layer", "pk"))
+
+
+@transaction.atomic
+def _advance(pk: int, now: datetime) -> bool:
+    rows = Backfill.objects.open().select_for_update(skip_locked=True, no_key=True)
+    backfill = rows.filter(pk=pk).first()
+    if backfill is None:
+        return False
+    targets = targets_of(backfill)
+    moved = collect(backfill, targets, now)
+    more = False
+    if not (backfill.is_paused or backfill.cancelled_at):
+        launched = launching.launch(backfill, targets, now)
+        following.look(targets, launched.ended, now)
+        moved = moved or bool(launched.runs)
+        more = launched.more or any(launched.ended.values())
+    if finish_if_done(backfill, now):
+        return True
+    backfill.advance_after = now if more else None
+    backfill.save(update_fields=["advance_after"])
+    return moved
+
+
+def _stop_chain(target: BackfillTarget, ended: Sequence[Outcome]) -> list[str]:
+    """In a chain each key comes after the one before: one that failed ends it. The keys that do not run."""
+    for each in ended:
+        if each.target_id == target.pk and each.state in (State.FAILED, State.CANCELLED):
+            reason = f"the chain stopped at {each.key}, which {VERBS[each.state]}"
+            return outcomes.end_unstarted(target, State.BLOCKED, reason)
+    return []

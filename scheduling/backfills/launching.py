@@ -1,0 +1,201 @@
+"""Queues the runs that a backfill may have ahead, for the next partitions in order, alone or in chunks."""
+
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.db.models import Min, Q
+
+from core import bulk
+from core.models import AssetEvent, Backfill, BackfillPartition, BackfillTarget, DagRun
+from scheduling import filing, holds, listening, runs
+from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.timetables import PartitionedAssetTimetable
+from scheduling.backfills import outcomes
+from scheduling.backfills.asking import MOST_KEYS_PER_RUN
+from scheduling.backfills.outcomes import Ended, Outcome
+from scheduling.runs import NewRun
+
+State = BackfillPartition.State
+Item = BackfillPartition
+Dates = dict[int, datetime | None]
+"""Partition dates by the primary key of the partition."""
+
+AHEAD = 2
+"""How many times its `max_active_runs` a backfill may have queued and running: the next ones are there when a
+slot gets free. Only claims say how many run."""
+
+MOST_RUNS = 1000
+"""Runs that are queued in one transaction."""
+
+SAFE_IN_RUN_ID = re.compile(r"[A-Za-z0-9_.~:+-]{1,100}")
+
+
+@dataclass(slots=True)
+class Launched:
+    """How many runs were queued, and what ended because it cannot run. `more`: not all is done yet."""
+
+    runs: int = 0
+    ended: Ended = field(default_factory=dict)
+    more: bool = False
+
+
+def launch(backfill: Backfill, targets: Sequence[BackfillTarget], now: datetime) -> Launched:
+    """Queue what `backfill`, which this transaction has locked, may have ahead, downstream first."""
+    active = backfill.runs.filter(state__in=[DagRun.State.QUEUED, DagRun.State.RUNNING]).count()
+    room = AHEAD * backfill.max_active_runs - active
+    allowed = min(room, MOST_RUNS)
+    unrouted = _oldest_unrouted(backfill)
+    launched = Launched()
+    for target in reversed(targets):
+        if allowed > launched.runs:
+            _launch(_Launch(backfill, target, now, unrouted), launched, allowed - launched.runs)
+    launched.more = launched.runs == allowed < room or unrouted is not None
+    return launched
+
+
+def keys_per_run(backfill: Backfill, target: BackfillTarget) -> int:
+    """How many keys a run of that Dag takes: as many as were asked for and as it can."""
+    limits = (backfill.keys_per_run, target.dag.max_keys_per_run, MOST_KEYS_PER_RUN)
+    return min(limit for limit in limits if limit is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Launch:
+    backfill: Backfill
+    target: BackfillTarget
+    now: datetime
+    unrouted: datetime | None
+
+
+def _launch(of: _Launch, launched: Launched, room: int) -> None:
+    """Queue up to `room` runs of one Dag."""
+    if not of.target.dag.is_active:
+        sentence = f"Dag {of.target.dag} is not defined any more"
+        launched.ended[of.target.pk] = outcomes.end_unstarted(of.target, State.FAILED, sentence)
+        return
+    rows = _next(of, room)
+    if not rows:
+        return
+    filing.lock([(of.target.dag_id, row.key) for row in rows])
+    adopted = _adopted(of, rows)
+    bulk.update(Item, ("state", "run_id"), [(pk, State.STARTED.value, run) for pk, run in adopted.items()])
+    dates, refused = _dated(of, [row for row in rows if row.pk not in adopted])
+    outcomes.record(refused)
+    launched.ended[of.target.pk] = [each.key for each in refused]
+    launched.runs += _start(of, [row for row in rows if row.pk in dates], dates)
+
+
+def _next(of: _Launch, room: int) -> list[Item]:
+    """The partitions that start next, in whole chunks as long as more may come."""
+    size = keys_per_run(of.backfill, of.target)
+    own = Item.objects.filter(target=of.target)
+    if of.backfill.is_chained:
+        room = 0 if own.started().exists() else min(room, 1)
+    ready = own.filter(state=State.READY).order_by("position")
+    if of.unrouted is not None:
+        # The engine must have seen the events that made these ready, or it would start a run of its own.
+        ready = ready.filter(Q(ripe_at=None) | Q(ripe_at__lt=of.unrouted))
+    rows = list(ready[: room * size])
+    if size > 1 and len(rows) % size and own.filter(state=State.WAITING).exists():
+        rows = rows[: len(rows) // size * size]
+    return rows
+
+
+def _oldest_unrouted(backfill: Backfill) -> datetime | None:
+    """When the oldest event was recorded that a run of the backfill wrote and nobody has mapped yet."""
+    unrouted = AssetEvent.objects.filter(routed_at=None, source_run__backfill=backfill)
+    oldest: datetime | None = unrouted.aggregate(oldest=Min("timestamp"))["oldest"]
+    return oldest
+
+
+def _adopted(of: _Launch, rows: Sequence[Item]) -> dict[int, int]:
+    """Partitions that somebody else's run does: one under way, or one that their upstream has started since.
+
+    :returns: the primary key of the run by that of the partition.
+    """
+    others = DagRun.objects.filter(dag=of.target.dag).exclude(backfill=of.backfill)
+    unripe = {row.key: row for row in rows if row.ripe_at is None}
+    ripe = {row.key: row for row in rows if row.ripe_at is not None}
+    under_way = others.filter(
+        partition_key__in=unripe, state__in=[DagRun.State.QUEUED, DagRun.State.RUNNING]
+    ).values_list("partition_key", "pk")
+    adopted = {unripe[key].pk: run_pk for key, run_pk in under_way if key}
+    if ripe:
+        since = others.filter(partition_key__in=ripe).exclude(state=DagRun.State.CANCELLED).order_by("pk")
+        for key, run_pk, queued_at in since.values_list("partition_key", "pk", "queued_at"):
+            row = ripe[key or ""]
+            if row.ripe_at and queued_at >= row.ripe_at:
+                adopted[row.pk] = run_pk
+    return adopted
+
+
+def _start(of: _Launch, rows: Sequence[Item], dates: Dates) -> int:
+    """Queue the runs of `rows`, which nobody else runs."""
+    size = keys_per_run(of.backfill, of.target)
+    chunks = [rows[at : at + size] for at in range(0, len(rows), size)]
+    made = runs.create([_new(of, chunk, dates) for chunk in chunks], at=of.now)
+    bulk.update(
+        Item,
+        ("state", "run_id"),
+        [
+            (row.pk, State.STARTED.value, run.pk)
+            for run, chunk in zip(made, chunks, strict=True)
+            for row in chunk
+        ],
+    )
+    if made and isinstance(listening.timetable_of(of.target.dag), PartitionedAssetTimetable):
+        _settle_held(of, chunks, made)
+    return len(made)
+
+
+def _dated(of: _Launch, rows: Sequence[Item]) -> tuple[Dates, list[Outcome]]:
+    """The partition date of each row; how those end that are no keys of the Dag any more."""
+    dates: Dates = {}
+    refused = []
+    for row in rows:
+        try:
+            dates[row.pk] = runs.date_of(of.target.dag, row.key)
+        except PartitionError as error:
+            refused.append(Outcome(row.pk, of.target.pk, row.key, State.FAILED, str(error)))
+    return dates, refused
+
+
+def _new(of: _Launch, chunk: Sequence[Item], dates: Dates) -> NewRun:
+    keys = [row.key for row in chunk]
+    date = dates[chunk[0].pk] if len(chunk) == 1 else None
+    after = max((each for row in chunk if (each := dates[row.pk])), default=of.now)
+    return NewRun(
+        dag=of.target.dag,
+        run_type=runs.Type.BACKFILL,
+        partition_key=keys[0] if len(keys) == 1 else None,
+        partition_keys=None if len(keys) == 1 else keys,
+        partition_date=date,
+        run_after=max(after, of.now),
+        run_id=_run_id(keys, date or of.now),
+        conf=of.backfill.conf,
+        triggered_by="backfill",
+        created_by=of.backfill.created_by,
+        backfill=of.backfill,
+    )
+
+
+def _run_id(keys: Sequence[str], at: datetime) -> str | None:
+    """As Airflow has it, with the key, where a key can stand in an address as it is."""
+    if len(keys) > 1 or not SAFE_IN_RUN_ID.fullmatch(keys[0]):
+        return None
+    return f"backfill__{at.isoformat()}__{keys[0]}__{secrets.token_hex(4)}"
+
+
+def _settle_held(of: _Launch, chunks: Sequence[Sequence[Item]], made: Sequence[DagRun]) -> None:
+    """The held run of each key becomes the run, with the events it consumes, or makes way for a range."""
+    dag = of.target.dag
+    held = filing.open_filled([(dag.pk, row.key) for chunk in chunks for row in chunk], {dag.pk: dag}, of.now)
+    alone = [(chunk[0], run) for chunk, run in zip(chunks, made, strict=True) if len(chunk) == 1]
+    by = of.backfill.created_by
+    rows = [held[dag.pk, row.key] for row, _ in alone]
+    holds.become(rows, [run for _, run in alone], by=by, at=of.now)
+    ranged = [held[dag.pk, row.key] for chunk in chunks if len(chunk) > 1 for row in chunk]
+    holds.supersede(ranged, by=by, at=of.now)

@@ -1,0 +1,120 @@
+"""How partitions of a backfill end: each in its row, and in the counts of its Dag, in one transaction."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db.models import F, Q
+
+from core import bulk
+from core.models import AssetEvent, BackfillPartition, BackfillTarget, DagRun, Outlet
+
+State = BackfillPartition.State
+COUNTS = {
+    State.DONE: "done",
+    State.FAILED: "failed",
+    State.BLOCKED: "failed",
+    State.SKIPPED: "skipped",
+    State.CANCELLED: "cancelled",
+}
+"""The count in which a partition that has ended stands."""
+
+LONGEST_REASON = 500
+
+Ended = dict[int, list[str]]
+"""Keys that have ended, by the primary key of their target."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One partition has ended. `target_id` and `key` name it."""
+
+    pk: int
+    target_id: int
+    key: str
+    state: State
+    reason: str = ""
+
+
+def record(outcomes: Sequence[Outcome]) -> None:
+    """Write how partitions ended that were open."""
+    rows = [(each.pk, each.state.value, each.reason[:LONGEST_REASON]) for each in outcomes]
+    bulk.update(BackfillPartition, ("state", "reason"), rows)
+    counted: dict[int, Counter[State]] = defaultdict(Counter)
+    for each in outcomes:
+        counted[each.target_id][each.state] += 1
+    for target_id, states in counted.items():
+        count(target_id, states)
+
+
+def end_unstarted(target: BackfillTarget, state: State, reason: str) -> list[str]:
+    """End all partitions of `target` that have not started, in one statement. Returns their keys."""
+    rows = BackfillPartition.objects.filter(target=target, state__in=[State.READY, State.WAITING])
+    keys = list(rows.values_list("key", flat=True))
+    if keys:
+        count(target.pk, {state: rows.update(state=state, reason=reason[:LONGEST_REASON])})
+    return keys
+
+
+def count(target_id: int, states: "Counter[State] | dict[State, int]", sign: int = 1) -> None:
+    """Move as many partitions from the open ones to those counted, or back."""
+    changes: Counter[str] = Counter()
+    for state, number in states.items():
+        changes[COUNTS[state]] += sign * number
+    fields = {name: F(name) + number for name, number in changes.items() if number}
+    if fields:
+        BackfillTarget.objects.filter(pk=target_id).update(**fields)
+
+
+def of_ended_runs(targets: Collection[BackfillTarget]) -> list[Outcome]:
+    """How the started partitions ended whose run has. One without a run has lost it: it was deleted."""
+    rows = BackfillPartition.objects.started().filter(target__in=targets)
+    found = list(
+        rows.filter(Q(run=None) | Q(run__state__in=DagRun.FINISHED)).values_list(
+            "pk", "target_id", "key", "run_id"
+        )
+    )
+    runs = DagRun.objects.in_bulk({run_id for *_, run_id in found if run_id})
+    wrote = _written(runs.values())
+    return [
+        Outcome(pk, target_id, key, *_end(runs.get(run_id), key, wrote))
+        for pk, target_id, key, run_id in found
+    ]
+
+
+Written = dict[int, frozenset[str | None] | None]
+"""By run, the keys of its events; none if its Dag writes nothing that could tell."""
+
+
+def _written(runs: Iterable[DagRun]) -> Written:
+    runs = list(runs)
+    events = AssetEvent.objects.filter(source_run__in=runs).values_list("source_run_id", "partition_key")
+    keys: dict[int, set[str | None]] = defaultdict(set)
+    for run_id, key in events.distinct():
+        keys[run_id].add(key)
+    writers = set(
+        Outlet.objects.filter(dag__in={run.dag_id for run in runs}).values_list("dag_id", flat=True)
+    )
+    return {run.pk: frozenset(keys[run.pk]) if run.dag_id in writers else None for run in runs}
+
+
+def _end(run: DagRun | None, key: str, wrote: Written) -> tuple[State, str]:
+    if run is None:
+        return State.CANCELLED, "its run was deleted"
+    if run.state == DagRun.State.FAILED:
+        return State.FAILED, _last_line(run.error) or f"run {run.run_id} failed"
+    if run.state == DagRun.State.CANCELLED:
+        return State.CANCELLED, f"run {run.run_id} was cancelled"
+    if run.state == DagRun.State.SKIPPED:
+        return State.SKIPPED, f"run {run.run_id} was skipped"
+    if key in run.failed_keys:
+        return State.FAILED, str(run.failed_keys[key])
+    written = wrote[run.pk]
+    if written is None or (key in written if run.partition_keys is not None else written):
+        return State.DONE, ""
+    return State.SKIPPED, f"run {run.run_id} wrote nothing"
+
+
+def _last_line(error: str) -> str:
+    lines = error.strip().splitlines()
+    return lines[-1].strip() if lines else ""

@@ -1,0 +1,224 @@
+"""Which keys a Dag can be asked for, in order: by a definition, by its timetable, or those seen before."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from django.db.models import Min
+
+from core.models import Asset, Dag, DagRun, HeldRun, Partition
+from scheduling import dynamic, listening, runs
+from scheduling.algebra import specs
+from scheduling.algebra.choosing import select, select_among
+from scheduling.algebra.errors import InvalidKey, PartitionError
+from scheduling.algebra.keys import DEFAULT_DELIMITER, join_segments, validate_key
+from scheduling.algebra.mappers import Mapper
+from scheduling.algebra.partitions import MultiPartitions, Partitions
+from scheduling.algebra.selections import Everything, One, Span, Term, parse, quoted
+from scheduling.algebra.subsets import keys_of
+from scheduling.algebra.time_partitions import TimePartitions, partitions_of
+from scheduling.algebra.timetables import CronPartitionTimetable, Timetable
+from scheduling.backfills.asking import Ask, CannotBackfill, Dates
+from scheduling.board import universe
+
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+INSTANT = timedelta(microseconds=1)
+MOST_CHECKED = 1000
+"""Keys that the timetable of a Dag is asked about; of more, so many are tried all over the range."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The keys of `dag` as things stand at `now`.
+
+    `definition` is that of an asset it writes (`is_defined`) or what its timetable makes. Without one only
+    the keys `seen` are known, and any other may be named.
+    """
+
+    dag: Dag
+    timetable: Timetable
+    now: datetime
+    definition: Partitions | None
+    is_defined: bool
+    seen: tuple[str, ...] = ()
+
+    def select(self, ask: Ask) -> list[str]:
+        """The keys that `ask` means, the oldest first.
+
+        :raises InvalidSelection: for a typed selection that cannot be read or means nothing.
+        :raises InvalidKey: for a key that the Dag cannot have; it names some.
+        """
+        if ask.keys is not None:
+            found = self.in_order(self._known(ask.keys))
+        elif ask.dates is not None:
+            found = self._between(ask.dates)
+        elif ask.selection is not None:
+            found = self._typed(ask.selection, ask.end_exclusive)
+        else:
+            found = self._everything()
+        self._check(found)
+        return found
+
+    def in_order(self, keys: Iterable[str]) -> list[str]:
+        """`keys` once each, the oldest first."""
+        definition = self._from_the_earliest() or self.definition
+        if definition is None:
+            places = {key: place for place, key in enumerate(self.seen)}
+            return sorted(dict.fromkeys(keys), key=lambda key: (places.get(key, len(places)), key))
+        numbers: dict[str, tuple[int, str]] = {}
+        for key in keys:
+            try:
+                numbers[key] = definition.index(key), key
+            except PartitionError:
+                numbers[key] = -1, key
+        return sorted(numbers, key=numbers.__getitem__)
+
+    def _typed(self, text: str, end_exclusive: bool) -> list[str]:
+        if self.definition is None:
+            return self._typed_among_seen(text)
+        definition, earlier = self.definition, self._from_the_earliest()
+        if earlier and not any(_is_open(term) for term in parse(text)):
+            definition = earlier
+        chosen = select(text, definition, self.now, end_exclusive=end_exclusive)
+        return list(keys_of(definition, chosen, self.now))
+
+    def _typed_among_seen(self, text: str) -> list[str]:
+        """Ranges are of keys that have been seen; single keys may be new."""
+        delimiter = DEFAULT_DELIMITER if any(DEFAULT_DELIMITER in key for key in self.seen) else None
+        terms = parse(text, delimiter)
+        if all(isinstance(part, One) for term in terms for part in term):
+            named = [[part.key for part in term if isinstance(part, One)] for term in terms]
+            return self.in_order(keys[0] if len(keys) == 1 else join_segments(keys) for keys in named)
+        chosen = select_among(text, self.seen, delimiter)
+        return [self.seen[place] for place in chosen]
+
+    def _everything(self) -> list[str]:
+        return list(self.seen if self.definition is None else self.definition.keys(now=self.now))
+
+    def _between(self, dates: Dates) -> list[str]:
+        """Keys whose periods start in a range of instants, those to come included."""
+        last = dates.last if dates.end_exclusive else dates.last + INSTANT
+        if last <= dates.first:
+            return []
+        if isinstance(self.timetable, CronPartitionTimetable):
+            return list(partitions_of(self.timetable, dates.first, last).keys())
+        if isinstance(self.definition, TimePartitions):
+            return list(self.definition.keys(*_numbers(self.definition, dates.first, last)))
+        if isinstance(self.definition, MultiPartitions):
+            return self._crossed(self.definition, dates.first, last)
+        raise CannotBackfill(f"keys of Dag {self.dag} have no dates: select them by key")
+
+    def _crossed(self, definition: MultiPartitions, first: datetime, last: datetime) -> list[str]:
+        parts = []
+        for each in definition.dimensions.values():
+            if not isinstance(each, TimePartitions):
+                parts.append("*")
+                continue
+            start, stop = _numbers(each, first, last)
+            if start >= stop:
+                return []
+            ends = (quoted(each.key_at(at), definition.delimiter) for at in (start, stop - 1))
+            parts.append(f"[{'...'.join(ends)}]")
+        return self._typed(definition.delimiter.join(parts), end_exclusive=False)
+
+    def _from_the_earliest(self) -> Partitions | None:
+        """The keys that the timetable makes, from as early as anybody may ask for."""
+        if self.is_defined or not isinstance(self.timetable, CronPartitionTimetable):
+            return None
+        return partitions_of(self.timetable, EARLIEST)
+
+    def _known(self, keys: Sequence[str]) -> Sequence[str]:
+        for key in keys:
+            validate_key(key)
+        if self.is_defined and self.definition is not None:
+            unknown = [key for key in keys if not self.definition.contains(key)]
+            if unknown:
+                more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
+                names = ", ".join(repr(key) for key in unknown[:5])
+                raise InvalidKey(f"not among {self.definition.words()}: {names}{more}")
+        return keys
+
+    def _check(self, keys: Sequence[str]) -> None:
+        """See that runs of the Dag can have such keys."""
+        step = max(1, len(keys) // MOST_CHECKED)
+        for key in [*keys[::step], *keys[-1:]]:
+            self.timetable.resolve(key)
+
+
+def of_dag(dag: Dag, *, now: datetime) -> Scope:
+    """The keys of a Dag.
+
+    :raises NotPartitioned: if its runs have none; NotRunnable, if it is not defined any more.
+    :raises BrokenDefinition: if its timetable cannot be read.
+    """
+    if not dag.is_active:
+        raise runs.NotRunnable(f"Dag {dag} is not defined any more: it cannot run")
+    timetable = listening.timetable_of(dag)
+    if timetable is None or not (timetable.partitioned or timetable.at_runtime):
+        raise runs.NotPartitioned(f"Dag {dag} is not partitioned: there are no keys to backfill")
+    assets = Asset.objects.filter(outlets__dag=dag).order_by("outlets__pk")
+    defined = next((asset.partitions for asset in assets if asset.partitions), None)
+    if defined:
+        definition = dynamic.bound(specs.load(defined, "partitions"))
+        return Scope(dag, timetable, now, definition, is_defined=True)
+    if isinstance(timetable, CronPartitionTimetable):
+        made = partitions_of(timetable, _begin(dag))
+        return Scope(dag, timetable, now, made, is_defined=False)
+    return Scope(dag, timetable, now, None, is_defined=False, seen=_seen(dag, now))
+
+
+def _begin(dag: Dag) -> datetime:
+    """When the Dag began, or the first partition it has made, whichever was first."""
+    made = Partition.objects.filter(asset__outlets__dag=dag).aggregate(first=Min("partition_date"))["first"]
+    begun: datetime = dag.start_date or dag.created_at
+    return begun if made is None else min(begun, made)
+
+
+def _seen(dag: Dag, now: datetime) -> tuple[str, ...]:
+    """Every key that the Dag, its assets or its held runs have had, and those that its upstream leads to."""
+    seen = _led_to(dag, now)
+    for rows, name in (
+        (Partition.objects.filter(asset__outlets__dag=dag), "key"),
+        (DagRun.objects.filter(dag=dag, partition_key__isnull=False), "partition_key"),
+        (HeldRun.objects.filter(dag=dag).exclude(partition_key=""), "partition_key"),
+    ):
+        for key, date in rows.order_by().values_list(name, "partition_date").distinct():
+            seen[key] = seen.get(key) or date
+    return tuple(sorted(seen, key=lambda key: (seen[key] or EARLIEST, key)))
+
+
+def _led_to(dag: Dag, now: datetime) -> dict[str, datetime | None]:
+    """The downstream keys, with their dates, of all that the assets a Dag listens to have or should have."""
+    try:
+        heard = listening.of_dag(dag)
+    except listening.BrokenDefinition:
+        return {}
+    assets = list(Asset.objects.filter(pk__in=heard.leaf_of))
+    expected = universe.of_assets(assets, now=now)
+    found: dict[str, datetime | None] = {}
+    for asset in assets:
+        mapper = heard.mapper(asset.pk)
+        there = Partition.objects.filter(asset=asset, data_at__isnull=False).values_list("key", flat=True)
+        for key in {*there, *(expected[asset.pk].keys if asset.pk in expected else ())}:
+            for downstream in _mapped(mapper, key):
+                if downstream not in found:
+                    found[downstream] = mapper.partition_date(downstream)
+    return found
+
+
+def _mapped(mapper: Mapper, key: str) -> tuple[str, ...]:
+    try:
+        return mapper.to_downstream(key)
+    except PartitionError:
+        return ()
+
+
+def _numbers(definition: TimePartitions, first: datetime, last: datetime) -> tuple[int, int]:
+    return definition.number_at(first), definition.number_at(last)
+
+
+def _is_open(term: Term) -> bool:
+    """Whether a term of a selection has no beginning of its own."""
+    return any(
+        isinstance(part, Everything) or (isinstance(part, Span) and part.first is None) for part in term
+    )

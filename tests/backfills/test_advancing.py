@@ -1,0 +1,448 @@
+"""A started backfill goes on by itself: what starts when, and how each partition ends."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from core.models import Backfill, BackfillPartition, Dag, DagRun, JournalEntry, Outlet, Partition
+from scheduling import backfills, claims, corrections, runs
+from scheduling.backfills import NothingToBackfill, Order, Reprocess, StalePlan
+from scheduling.backfills.launching import AHEAD
+from scheduling.runs import Ask as RunAsk
+from tests.backfills.play import (
+    SECOND,
+    ask,
+    begin,
+    counts,
+    daily,
+    days,
+    drive,
+    execute,
+    item,
+    plan,
+    producer,
+    states,
+    turn,
+)
+from tests.engine.world import ALICE, NOW, dag, part, start
+
+pytestmark = pytest.mark.django_db
+
+
+def flat(lists):
+    return [key for keys in lists for key in keys]
+
+
+class TestStart:
+    def test_records_a_partition_for_each_key_and_the_skipped_ones_with_their_reason(self):
+        made = producer()
+        drive(begin(made, keys=("2026-03-01",)))
+        backfill = begin(made, selection="[2026-03-01...2026-03-03]", title="repair", max_active_runs=3)
+        assert counts(backfill) == {"planned": 3, "skipped": 1, "open": 2}
+        assert item(backfill, "2026-03-01").reason == "it has data"
+        assert (backfill.title, backfill.words) == ("repair", "[2026-03-01...2026-03-03]")
+        assert (backfill.created_by, backfill.created_at, backfill.max_active_runs) == ("alice", NOW, 3)
+
+    def test_is_in_the_journal(self):
+        backfill = begin(producer(), selection="[2026-03-01...2026-03-03]")
+        entry = JournalEntry.objects.get(event="backfill started")
+        assert (entry.by, entry.via, entry.dag_id) == ("alice", "web", "load")
+        assert entry.extra == {
+            "backfill": backfill.pk,
+            "keys": "[2026-03-01...2026-03-03]",
+            "partitions": {"load": 3},
+            "skipped": 0,
+        }
+
+    def test_of_nothing_is_refused_with_the_reasons_and_writes_nothing(self):
+        made = producer()
+        drive(begin(made, selection="[2026-03-01...2026-03-02]"))
+        before = Backfill.objects.count()
+        with pytest.raises(NothingToBackfill, match=r"all 2 keys are left out \(2: it has data\)"):
+            begin(made, selection="[2026-03-01...2026-03-02]")
+        assert Backfill.objects.count() == before
+
+    def test_twice_is_one_backfill(self):
+        """TC-35, TC-44: whoever clicks twice finds the keys in progress."""
+        made = producer()
+        begin(made)
+        with pytest.raises(NothingToBackfill, match="in progress"):
+            begin(made)
+        assert Backfill.objects.count() == 1
+
+
+class TestTheShownPlan:
+    """TC-17: what was shown is what starts, or nothing."""
+
+    def setup_method(self):
+        self.text = {"selection": "[2025-04-01...2025-04-04]"}
+
+    def start(self, made, shown, at=NOW + timedelta(minutes=1)):
+        return backfills.start(ask(made, **self.text), deed=ALICE, at=at, shown=shown)
+
+    def made(self):
+        return producer(writes=daily(start="2025-04-01").name)
+
+    def test_starts_as_it_was_shown(self):
+        made = self.made()
+        shown = plan(made, **self.text)
+        assert shown.count == 4
+        backfill = self.start(made, shown.token())
+        assert [key for _, key in states(backfill)] == [f"2025-04-0{n}" for n in (1, 2, 3, 4)]
+
+    def test_or_is_refused_with_what_has_changed_and_nothing_is_written(self):
+        made = self.made()
+        shown = plan(made, **self.text)
+        run = runs.trigger(made, RunAsk("2025-04-02"), deed=ALICE, at=NOW + SECOND)
+        with pytest.raises(StalePlan) as refusal:
+            self.start(made, shown.token())
+        assert str(refusal.value) == (
+            "the plan has changed since it was shown: 4 partitions were to run, now 3: "
+            f"run {run.run_id} of 2025-04-02 was queued"
+        )
+        assert not BackfillPartition.objects.exists()
+        assert DagRun.objects.count() == 1
+
+    def test_a_partition_that_came_meanwhile_is_named(self):
+        made = self.made()
+        shown = plan(made, **self.text)
+        run = start(runs.trigger(made, RunAsk("2025-04-03"), deed=ALICE, at=NOW), at=NOW)
+        claims.succeed(run, [claims.Output(Outlet.objects.get().asset)], at=NOW + SECOND)
+        with pytest.raises(StalePlan, match="2025-04-03 is materialized now"):
+            self.start(made, shown.token())
+
+    def test_a_dag_that_was_changed_is_named(self):
+        made = self.made()
+        shown = plan(made, **self.text)
+        Partition.objects.all().delete()
+        Outlet.objects.get().asset.__class__.objects.update(
+            partitions={"type": "TimePartitions", "cadence": "day", "start": "2025-04-02"}
+        )
+        Dag.objects.update(updated_at=NOW + SECOND)
+        self.text = {}
+        with pytest.raises(StalePlan, match="Dag load was changed"):
+            self.start(Dag.objects.get(), shown.token())
+
+    def test_other_options_are_another_plan_only_if_other_keys_run(self):
+        made = self.made()
+        shown = plan(made, **self.text)
+        other = ask(made, **self.text, order=Order.NEWEST)
+        with pytest.raises(StalePlan, match="others would run, or in another order"):
+            backfills.start(other, deed=ALICE, at=NOW, shown=shown.token())
+
+    @pytest.mark.parametrize("token", ["", "x", "~~", "2026~9~abc"])
+    def test_a_token_that_is_none_starts_nothing(self, token):
+        with pytest.raises(StalePlan):
+            self.start(self.made(), token)
+
+
+class TestOrder:
+    def test_one_run_per_key_the_oldest_first(self):
+        backfill = begin(producer(), max_active_runs=1)
+        assert drive(backfill) == [[key] for key in days(1, 10)]
+
+    def test_the_newest_first(self):
+        backfill = begin(producer(), max_active_runs=1, order=Order.NEWEST)
+        assert flat(drive(backfill)) == days(1, 10)[::-1]
+
+    def test_chunks(self):
+        backfill = begin(producer(max_keys_per_run=None), keys_per_run=4, max_active_runs=1)
+        assert drive(backfill) == [days(1, 4), days(5, 8), days(9, 10)]
+        assert counts(backfill) == {"planned": 10, "done": 10}
+
+    def test_one_run_for_all(self):
+        backfill = begin(producer(max_keys_per_run=None), keys_per_run=None)
+        assert drive(backfill) == [days(1, 10)]
+
+    def test_a_chunk_of_one_has_a_key_of_its_own(self):
+        backfill = begin(producer(max_keys_per_run=3), keys_per_run=3)
+        drive(backfill)
+        last = DagRun.objects.order_by("pk").last()
+        assert (last.partition_key, last.partition_keys) == ("2026-03-10", None)
+
+
+class TestRunsOfABackfill:
+    def test_say_where_they_come_from(self):
+        backfill = begin(producer(), keys=("2026-03-05",), conf={"fast": True})
+        turn()
+        run = DagRun.objects.get()
+        assert (run.run_type, run.triggered_by, run.created_by) == ("backfill", "backfill", "alice")
+        assert (run.backfill, run.conf, run.partition_key) == (backfill, {"fast": True}, "2026-03-05")
+        assert run.run_id.startswith("backfill__")
+        assert "__2026-03-05__" in run.run_id
+
+    def test_are_dated_by_their_key(self):
+        cron = {"type": "CronPartitionTimetable", "cron": "0 0 * * *", "key_format": "%Y-%m-%d"}
+        begin(dag("ticking", cron, writes=["out"]), keys=("2026-03-05",))
+        turn()
+        run = DagRun.objects.get()
+        assert run.partition_date == datetime(2026, 3, 5, tzinfo=UTC)
+        assert run.run_after == NOW
+        assert run.run_id.startswith("backfill__2026-03-05T00:00:00+00:00__2026-03-05__")
+
+    def test_of_a_key_to_come_wait_for_it(self):
+        cron = {"type": "CronPartitionTimetable", "cron": "0 0 * * *", "key_format": "%Y-%m-%d"}
+        begin(dag("ticking", cron, writes=["out"]), keys=("2026-03-20",))
+        turn()
+        assert DagRun.objects.get().run_after == datetime(2026, 3, 20, tzinfo=UTC)
+        assert execute() == []
+
+    def test_with_a_key_that_no_address_can_carry_have_an_id_without_it(self):
+        begin(dag("free", {"type": "PartitionedAtRuntime"}, writes=["out"]), keys=("a/b?c#d",))
+        turn()
+        assert "a/b" not in DagRun.objects.get().run_id
+
+    def test_are_queued_a_few_ahead_and_no_more(self):
+        begin(producer(), max_active_runs=2)
+        turn()
+        assert DagRun.objects.count() == 2 * AHEAD
+        assert len(execute(most=1)) == 1
+        turn()
+        assert DagRun.objects.count() == 2 * AHEAD + 1
+
+    def test_are_queued_in_portions(self, monkeypatch):
+        monkeypatch.setattr("scheduling.backfills.launching.MOST_RUNS", 3)
+        backfill = begin(producer(), max_active_runs=10)
+        assert backfills.advance(now=NOW) == 1
+        assert DagRun.objects.count() == 3
+        turn()
+        assert DagRun.objects.count() == 10
+        assert counts(backfill)["open"] == 10
+
+
+class TestHowPartitionsEnd:
+    def test_done_when_the_run_wrote_them(self):
+        backfill = begin(producer(), keys=("2026-03-01",))
+        drive(backfill)
+        assert states(backfill) == {("load", "2026-03-01"): "done"}
+        assert item(backfill, "2026-03-01").run.state == "success"
+        assert part("days", "2026-03-01").state == "materialized"
+
+    def test_failed_with_the_last_line_of_the_error(self):
+        backfill = begin(producer(), keys=("2026-03-01",))
+        drive(backfill, fail=["2026-03-01"])
+        failed = item(backfill, "2026-03-01")
+        assert (failed.state, failed.reason) == ("failed", "boom: no disk")
+
+    def test_skipped_when_the_run_wrote_nothing(self):
+        backfill = begin(producer(), keys=("2026-03-01", "2026-03-02"))
+        drive(backfill, silent=["2026-03-01"])
+        assert counts(backfill) == {"planned": 2, "done": 1, "skipped": 1}
+        assert item(backfill, "2026-03-01").reason.endswith("wrote nothing")
+
+    def test_done_without_output_where_the_dag_writes_nothing(self):
+        backfill = begin(dag("silent", {"type": "PartitionedAtRuntime"}), keys=("a",))
+        drive(backfill)
+        assert counts(backfill) == {"planned": 1, "done": 1}
+
+    def test_cancelled_when_somebody_cancels_the_run(self):
+        backfill = begin(producer(), keys=("2026-03-01",))
+        turn()
+        runs.cancel(DagRun.objects.get(), deed=ALICE, at=NOW)
+        turn()
+        assert counts(backfill) == {"planned": 1, "cancelled": 1}
+        assert "was cancelled" in item(backfill, "2026-03-01").reason
+
+    def test_cancelled_when_somebody_deletes_the_run(self):
+        backfill = begin(producer(), keys=("2026-03-01",))
+        turn()
+        corrections.delete(DagRun.objects.get(), deed=ALICE, at=NOW)
+        turn()
+        assert item(backfill, "2026-03-01").reason == "its run was deleted"
+        backfill.refresh_from_db()
+        assert backfill.completed_at == NOW
+
+    def test_as_somebody_says_the_run_ended(self):
+        backfill = begin(producer(), keys=("2026-03-01",))
+        turn()
+        corrections.mark(DagRun.objects.get(), DagRun.State.FAILED, deed=ALICE, at=NOW)
+        turn()
+        assert counts(backfill) == {"planned": 1, "failed": 1}
+
+    def test_after_a_lost_worker_the_run_is_taken_again(self):
+        backfill = begin(producer(), keys=("2026-03-01",))
+        turn()
+        start(DagRun.objects.get())
+        later = NOW + claims.LEASE + SECOND
+        claims.take_over_lost(now=later)
+        turn(later)
+        assert counts(backfill) == {"planned": 1, "open": 1}
+        drive(backfill, at=later)
+        assert counts(backfill) == {"planned": 1, "done": 1}
+
+    def test_a_run_that_is_under_way_already_is_adopted(self):
+        made = producer()
+        backfill = begin(made, keys=("2026-03-01", "2026-03-02"))
+        other = runs.trigger(made, RunAsk("2026-03-01"), deed=ALICE, at=NOW)
+        turn()
+        assert item(backfill, "2026-03-01").run == other
+        assert DagRun.objects.filter(partition_key="2026-03-01").count() == 1
+        drive(backfill)
+        assert counts(backfill) == {"planned": 2, "done": 2}
+
+    def test_a_key_that_the_dag_cannot_have_any_more_fails(self):
+        cron = {"type": "CronPartitionTimetable", "cron": "0 0 * * *", "key_format": "%Y-%m-%d"}
+        made = dag("ticking", cron, writes=["out"])
+        backfill = begin(made, keys=("2026-03-05", "2026-03-09"))
+        Dag.objects.filter(pk=made.pk).update(schedule=cron | {"key_format": "%Y-%m"}, revision=2)
+        drive(backfill)
+        assert counts(backfill) == {"planned": 2, "failed": 2}
+        assert "'2026-03-05'" in item(backfill, "2026-03-05").reason
+
+    def test_a_dag_that_is_gone_fails_what_has_not_started(self):
+        made = producer()
+        backfill = begin(made, max_active_runs=1)
+        turn()
+        execute(most=1)
+        Dag.objects.update(is_active=False)
+        turn()
+        assert counts(backfill) == {"planned": 10, "done": 1, "failed": 8, "open": 1}
+        assert item(backfill, "2026-03-09").reason == "Dag load is not defined any more"
+
+
+class TestRangesThatFailInPart:
+    def test_tc_40_one_of_a_hundred(self):
+        made = producer(writes=daily(start="2025-01-01").name, max_keys_per_run=None)
+        backfill = begin(made, selection="[2025-01-01...2025-04-10]", keys_per_run=None)
+
+        def end(run):
+            claims.succeed(
+                run,
+                [claims.Output(Outlet.objects.get().asset)],
+                at=NOW,
+                failed_keys={"2025-02-01": "no file"},
+            )
+
+        drive(backfill, end=end)
+        assert counts(backfill) == {"planned": 100, "done": 99, "failed": 1}
+        assert item(backfill, "2025-02-01").reason == "no file"
+        assert part("days", "2025-02-01").state == "failed"
+
+    def test_keys_that_were_not_written_are_skipped(self):
+        made = producer(max_keys_per_run=None)
+        backfill = begin(made, keys_per_run=None)
+
+        def end(run):
+            claims.succeed(run, [claims.Output(Outlet.objects.get().asset, keys=days(1, 9))], at=NOW)
+
+        drive(backfill, end=end)
+        assert counts(backfill) == {"planned": 10, "done": 9, "skipped": 1}
+
+    def test_the_whole_run(self):
+        backfill = begin(producer(max_keys_per_run=None), keys_per_run=None)
+        drive(backfill, fail=["2026-03-05"])
+        assert counts(backfill) == {"planned": 10, "failed": 10}
+
+
+class TestChains:
+    """TC-40: each key after the one before; a failure stops the chain and says so."""
+
+    def test_run_one_after_another_whatever_the_limit(self):
+        backfill = begin(producer(), is_chained=True, max_active_runs=5)
+        turn()
+        assert DagRun.objects.count() == 1
+        assert flat(drive(backfill)) == days(1, 10)
+        assert counts(backfill) == {"planned": 10, "done": 10}
+
+    def test_stop_at_a_failure(self):
+        backfill = begin(producer(), is_chained=True)
+        drive(backfill, fail=["2026-03-04"])
+        assert counts(backfill) == {"planned": 10, "done": 3, "failed": 7}
+        assert item(backfill, "2026-03-05").state == "blocked"
+        assert item(backfill, "2026-03-05").reason == "the chain stopped at 2026-03-04, which failed"
+
+    def test_do_not_stop_where_there_was_nothing_to_write(self):
+        backfill = begin(producer(), is_chained=True)
+        drive(backfill, silent=["2026-03-04"])
+        assert counts(backfill) == {"planned": 10, "done": 9, "skipped": 1}
+
+    def test_pass_over_what_is_done(self):
+        made = producer()
+        drive(begin(made, keys=("2026-03-02",)))
+        backfill = begin(made, is_chained=True, reprocess=Reprocess.NONE)
+        assert "2026-03-02" not in flat(drive(backfill))
+
+
+class TestLifeCycle:
+    def test_tc_40_a_year_is_not_complete_before_its_last_day(self):
+        made = producer(writes=daily(start="2024-01-01").name, max_active_runs=1000)
+        backfill = begin(made, selection="[2024-01-01...2024-12-31]", max_active_runs=5)
+        done = 0
+        while done < 366:
+            turn()
+            backfill.refresh_from_db()
+            assert backfill.completed_at is None
+            done += len(execute())
+            assert counts(backfill)["planned"] == 366
+        turn()
+        backfill.refresh_from_db()
+        assert backfill.completed_at == NOW
+        assert counts(backfill) == {"planned": 366, "done": 366}
+
+    def test_never_more_running_than_it_may(self):
+        made = producer(max_active_runs=100)
+        begin(made, max_active_runs=3)
+        turn()
+        claimed = [
+            claims.claim(pk, worker="w", now=NOW) for pk in DagRun.objects.values_list("pk", flat=True)
+        ]
+        assert sum(run is not None for run in claimed) == 3
+
+    def test_its_end_is_in_the_journal(self):
+        backfill = begin(producer(), selection="[2026-03-01...2026-03-03]")
+        drive(backfill, fail=["2026-03-02"])
+        entry = JournalEntry.objects.get(event="backfill completed")
+        assert (entry.by, entry.dag_id) == ("engine", "load")
+        assert entry.extra == {"backfill": backfill.pk, "done": 2, "failed": 1, "skipped": 0, "cancelled": 0}
+
+    def test_it_sleeps_while_its_runs_go_on(self):
+        backfill = begin(producer(), max_active_runs=1)
+        turn()
+        backfill.refresh_from_db()
+        assert backfill.advance_after is None
+        assert list(Backfill.objects.due(NOW + timedelta(days=1))) == []
+
+    def test_advancing_costs_the_same_whatever_waits(self):
+        def cost(count):
+            Partition.objects.all().delete()
+            backfill = begin(made, selection=f"[2000-01-01...{2000 + count}-01-01]", max_active_runs=1)
+            backfills.advance(now=NOW)
+            execute(most=1)
+            with CaptureQueriesContext(connection) as queries:
+                backfills.advance(now=NOW)
+            backfills.cancel(backfill, deed=ALICE, at=NOW)
+            execute()
+            turn()
+            return len(queries)
+
+        made = producer(writes=daily(start="2000-01-01").name)
+        assert cost(1) == cost(10)
+
+    def test_one_that_is_broken_does_not_stop_another(self, monkeypatch):
+        broken, fine = begin(producer("a", "as")), begin(producer("b", "bs"))
+        launch = backfills.advancing.launching.launch
+
+        def failing(backfill, *more):
+            if backfill == broken:
+                raise RuntimeError("boom")
+            return launch(backfill, *more)
+
+        monkeypatch.setattr("scheduling.backfills.launching.launch", failing)
+        turn()
+        assert DagRun.objects.filter(backfill=fine).exists()
+        broken.refresh_from_db()
+        assert broken.advance_after > NOW
+        monkeypatch.undo()
+        drive(broken, at=NOW + timedelta(hours=1))
+
+    def test_a_paused_dag_starts_nothing_and_goes_on_when_it_is_unpaused(self):
+        made = producer()
+        backfill = begin(made, keys=("2026-03-01",))
+        Dag.objects.update(is_paused=True)
+        turn()
+        assert execute() == []
+        Dag.objects.update(is_paused=False)
+        drive(backfill)
+        assert counts(backfill) == {"planned": 1, "done": 1}

@@ -1,0 +1,287 @@
+"""Pause, resume, cancel, retry: what runs finishes, what waits does what it is told."""
+
+import pytest
+
+from core.models import Backfill, DagRun, JournalEntry
+from scheduling import backfills, claims, runs
+from scheduling.backfills import BackfillOver, CannotBackfill, NothingToBackfill
+from scheduling.runs import Ask as RunAsk
+from tests.backfills.play import (
+    SECOND,
+    begin,
+    counts,
+    daily,
+    days,
+    drive,
+    execute,
+    item,
+    listener,
+    producer,
+    states,
+    turn,
+)
+from tests.engine.world import ALICE, NOW, start
+
+pytestmark = pytest.mark.django_db
+
+
+def steer(deed, backfill, at=NOW, **options):
+    return deed(backfill, deed=ALICE, at=at, **options)
+
+
+def running(count):
+    """Start as many of the queued runs."""
+    return [start(run) for run in DagRun.objects.filter(state="queued").order_by("pk")[:count]]
+
+
+def succeed(claimed):
+    for run in claimed:
+        outlets = [claims.Output(outlet.asset) for outlet in run.dag.outlets.select_related("asset")]
+        claims.succeed(run, outlets, at=NOW)
+
+
+class TestPause:
+    def test_starts_nothing_more_not_even_what_is_queued(self):
+        backfill = begin(producer(), max_active_runs=2)
+        turn()
+        claimed = running(1)
+        steer(backfills.pause, backfill)
+        assert execute() == []
+        assert claims.claim(DagRun.objects.filter(state="queued").first().pk, worker="w", now=NOW) is None
+        succeed(claimed)
+        turn()
+        assert counts(backfill) == {"planned": 10, "done": 1, "open": 9}
+
+    def test_and_resume_go_on_where_it_was(self):
+        backfill = begin(producer(), max_active_runs=2)
+        turn()
+        execute()
+        steer(backfills.pause, backfill)
+        turn()
+        steer(backfills.resume, backfill)
+        drive(backfill)
+        assert counts(backfill) == {"planned": 10, "done": 10}
+
+    def test_twice_is_once(self):
+        backfill = begin(producer())
+        for _ in range(2):
+            steer(backfills.pause, backfill)
+        for _ in range(2):
+            steer(backfills.resume, backfill)
+        events = JournalEntry.objects.filter(event__in=["backfill paused", "backfill resumed"]).order_by("pk")
+        assert [entry.event for entry in events] == ["backfill paused", "backfill resumed"]
+        assert {(entry.by, entry.dag_id) for entry in events} == {("alice", "load")}
+
+    @pytest.mark.parametrize("deed", [backfills.pause, backfills.resume, backfills.cancel])
+    def test_a_completed_one_is_over(self, deed):
+        backfill = begin(producer(), keys=("2026-03-01",))
+        drive(backfill)
+        with pytest.raises(BackfillOver):
+            steer(deed, backfill)
+
+
+class TestCancel:
+    def test_tc_40_running_ones_finish_and_nothing_else_starts(self):
+        made = producer(writes=daily(start="2024-01-01").name)
+        backfill = begin(made, selection="[2024-01-01...2024-12-31]", max_active_runs=5)
+        turn()
+        succeed(running(5))
+        turn()
+        succeed(running(5))
+        turn()
+        claimed = running(5)
+        steer(backfills.cancel, backfill)
+        assert counts(backfill) == {"planned": 366, "done": 10, "cancelled": 351, "open": 5}
+        before = DagRun.objects.count()
+        turn()
+        assert execute() == []
+        succeed(claimed)
+        turn()
+        assert DagRun.objects.count() == before
+        assert counts(backfill) == {"planned": 366, "done": 15, "cancelled": 351}
+        backfill.refresh_from_db()
+        assert backfill.completed_at == NOW
+
+    def test_tc_40_one_of_its_keys_can_run_again_at_once(self):
+        made = producer()
+        backfill = begin(made, max_active_runs=1)
+        turn()
+        steer(backfills.cancel, backfill)
+        run = runs.trigger(made, RunAsk("2026-03-07"), deed=ALICE, at=NOW)
+        assert claims.dispatch(now=NOW) == [run.pk]
+
+    def test_tc_40_resume_takes_exactly_what_was_not_done(self):
+        backfill = begin(producer(), max_active_runs=1)
+        turn()
+        for _ in range(3):
+            execute(most=1)
+            turn()
+        steer(backfills.cancel, backfill)
+        assert counts(backfill) == {"planned": 10, "done": 3, "cancelled": 7}
+        steer(backfills.resume, backfill, at=NOW + SECOND)
+        again = [keys[0] for keys in drive(backfill, at=NOW + SECOND)]
+        assert again == days(4, 10)
+        assert counts(backfill) == {"planned": 10, "done": 10}
+
+    def test_before_anything_runs_completes_it_at_once(self):
+        backfill = begin(producer())
+        steer(backfills.cancel, backfill)
+        backfill.refresh_from_db()
+        assert (backfill.completed_at, backfill.cancelled_at, backfill.is_paused) == (NOW, NOW, True)
+        assert counts(backfill) == {"planned": 10, "cancelled": 10}
+        assert item(backfill, "2026-03-01").reason == "cancelled by alice"
+
+    def test_cancels_the_queued_runs(self):
+        backfill = begin(producer())
+        turn()
+        steer(backfills.cancel, backfill)
+        assert set(DagRun.objects.values_list("state", flat=True)) == {"cancelled"}
+
+    def test_leaves_runs_of_others_alone(self):
+        made = producer()
+        begin(made, keys=("2026-03-01",))
+        other = runs.trigger(made, RunAsk("2026-03-02"), deed=ALICE, at=NOW)
+        turn()
+        steer(backfills.cancel, Backfill.objects.get())
+        other.refresh_from_db()
+        assert other.state == "queued"
+
+    def test_twice_is_refused(self):
+        backfill = begin(producer(), max_active_runs=1)
+        turn()
+        running(1)
+        steer(backfills.cancel, backfill)
+        with pytest.raises(BackfillOver, match="already completed"):
+            steer(backfills.cancel, backfill)
+
+    def test_of_a_chain_of_dags_cancels_what_waits(self):
+        daily("as"), daily("bs")
+        first = producer("first", "as")
+        listener("second", "as", "bs")
+        backfill = begin(first, with_downstream=True, max_active_runs=1)
+        turn()
+        claimed = running(1)
+        steer(backfills.cancel, backfill)
+        succeed(claimed)
+        turn()
+        assert counts(backfill) == {"planned": 20, "done": 1, "cancelled": 19}
+
+    def test_waking_up_a_cancelled_one_does_nothing(self):
+        backfill = begin(producer(), max_active_runs=1)
+        turn()
+        running(1)
+        steer(backfills.cancel, backfill)
+        turn()
+        assert DagRun.objects.filter(state="queued").count() == 0
+        assert counts(backfill)["open"] == 1
+
+    def test_resuming_while_the_last_ones_run_goes_on(self):
+        backfill = begin(producer(), max_active_runs=1)
+        turn()
+        claimed = running(1)
+        steer(backfills.cancel, backfill)
+        steer(backfills.resume, backfill)
+        succeed(claimed)
+        drive(backfill)
+        assert counts(backfill) == {"planned": 10, "done": 10}
+
+
+class TestRetry:
+    def test_runs_again_exactly_what_failed(self):
+        backfill = begin(producer())
+        drive(backfill, fail=["2026-03-03", "2026-03-07"])
+        assert counts(backfill) == {"planned": 10, "done": 8, "failed": 2}
+        assert steer(backfills.retry_failed, backfill, at=NOW + SECOND) == 2
+        assert counts(backfill) == {"planned": 10, "done": 8, "open": 2}
+        again = drive(backfill, at=NOW + SECOND)
+        assert sorted(again) == [["2026-03-03"], ["2026-03-07"]]
+        assert counts(backfill) == {"planned": 10, "done": 10}
+
+    def test_and_what_was_blocked_by_it(self):
+        daily("as"), daily("bs")
+        first = producer("first", "as")
+        listener("second", "as", "bs")
+        backfill = begin(first, selection="[2026-03-01...2026-03-02]", with_downstream=True)
+        drive(backfill, fail=["2026-03-01"])
+        assert states(backfill)["second", "2026-03-01"] == "blocked"
+        assert steer(backfills.retry_failed, backfill) == 2
+        assert states(backfill)["second", "2026-03-01"] == "waiting"
+        drive(backfill)
+        assert counts(backfill) == {"planned": 4, "done": 4}
+
+    def test_of_a_chain_goes_on_behind_the_failure(self):
+        backfill = begin(producer(), is_chained=True)
+        drive(backfill, fail=["2026-03-04"])
+        assert steer(backfills.retry_failed, backfill) == 7
+        assert [keys[0] for keys in drive(backfill)] == days(4, 10)
+
+    def test_of_keys_that_one_run_gave_up(self):
+        backfill = begin(producer(max_keys_per_run=None), keys_per_run=None)
+
+        def end(run):
+            outlets = [claims.Output(outlet.asset) for outlet in run.dag.outlets.select_related("asset")]
+            claims.succeed(
+                run, outlets, at=NOW, failed_keys={"2026-03-02": "no file", "2026-03-04": "no file"}
+            )
+
+        drive(backfill, end=end)
+        steer(backfills.retry_failed, backfill)
+        assert drive(backfill) == [["2026-03-02", "2026-03-04"]]
+        assert counts(backfill) == {"planned": 10, "done": 10}
+
+    def test_leaves_what_was_cancelled(self):
+        backfill = begin(producer(), max_active_runs=1)
+        turn()
+        execute(most=1, fail=["2026-03-01"])
+        turn()
+        steer(backfills.cancel, backfill)
+        assert steer(backfills.retry_failed, backfill) == 1
+        drive(backfill)
+        assert counts(backfill) == {"planned": 10, "done": 1, "cancelled": 9}
+
+    def test_takes_what_was_cancelled_if_told_so(self):
+        backfill = begin(producer(), keys=("2026-03-01", "2026-03-02"))
+        turn()
+        runs.cancel(DagRun.objects.first(), deed=ALICE, at=NOW)
+        drive(backfill)
+        assert counts(backfill) == {"planned": 2, "done": 1, "cancelled": 1}
+        with pytest.raises(NothingToBackfill):
+            steer(backfills.retry_failed, backfill)
+        assert steer(backfills.retry_failed, backfill, and_cancelled=True) == 1
+        drive(backfill)
+        assert counts(backfill) == {"planned": 2, "done": 2}
+
+    def test_of_nothing_is_refused(self):
+        backfill = begin(producer(), keys=("2026-03-01",))
+        drive(backfill)
+        with pytest.raises(NothingToBackfill, match="nothing to run again"):
+            steer(backfills.retry_failed, backfill)
+        backfill.refresh_from_db()
+        assert backfill.completed_at is not None
+
+    def test_is_in_the_journal(self):
+        backfill = begin(producer())
+        drive(backfill, fail=["2026-03-03"])
+        steer(backfills.retry_failed, backfill)
+        entry = JournalEntry.objects.get(event="backfill retried")
+        assert entry.extra == {"backfill": backfill.pk, "partitions": 1}
+
+
+class TestLimit:
+    def test_can_be_changed_while_it_runs(self):
+        backfill = begin(producer(max_active_runs=100), max_active_runs=1)
+        turn()
+        assert len(execute()) == 1
+        backfills.set_limit(backfill, 4, deed=ALICE, at=NOW)
+        turn()
+        assert len(execute()) == 4
+
+    def test_of_nothing_is_refused(self):
+        with pytest.raises(CannotBackfill, match="from 1 on"):
+            backfills.set_limit(begin(producer()), 0, deed=ALICE, at=NOW)
+
+    def test_is_in_the_journal(self):
+        backfill = begin(producer(), max_active_runs=1)
+        backfills.set_limit(backfill, 4, deed=ALICE, at=NOW)
+        entry = JournalEntry.objects.get(event="backfill limit changed")
+        assert entry.extra == {"backfill": backfill.pk, "was": 1, "now": 4}
