@@ -21,10 +21,10 @@ WRITES = {
     *("create", "bulk_create", "get_or_create", "update_or_create", "update", "bulk_update", "delete"),
     *("acreate", "abulk_create", "aget_or_create", "aupdate_or_create", "aupdate", "abulk_update", "adelete"),
 }
-# Names that a framework gives, Airflow's in the API, the directory of an installation, and "has data", which
-# the semantics say.
+# Names that a framework gives, the directory of an installation, Airflow's in the API, and "a partition has
+# data", which the semantics say.
 GIVEN = {"data", "initial_data", "validated_data", "cleaned_data", "DATA_DIR"}
-SAID_ELSEWHERE = re.compile(r"data_interval_(start|end)|data_at")
+SAID_ELSEWHERE = re.compile(r"data_interval_(start|end)|data_at|(take|write)_data|^DATA$")
 
 
 def sources() -> list[Path]:
