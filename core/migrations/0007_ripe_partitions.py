@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('core', '0005_attempts_in_order'),
+        ('core', '0006_retries_and_timeouts'),
     ]
 
     operations = [
