@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from celery import shared_task
 
 from core.models import Pulse
-from scheduling import claims, doorbell, execution, health, holds, ticks, timeouts
+from scheduling import backfills, claims, doorbell, execution, health, holds, ticks, timeouts
 
 BUDGET = timedelta(seconds=20)
 """How long one task goes on with a queue that does not empty, before others get their turn."""
@@ -17,6 +17,8 @@ BUDGET = timedelta(seconds=20)
 @shared_task(name="scheduling.route_events")
 def route_events() -> None:
     _until_done(lambda now: holds.route_pending(now=now), doorbell.Bell.ROUTE)
+    if backfills.is_due(now=_now()):  # one that waited for the events just mapped
+        doorbell.ring(doorbell.Bell.ADVANCE_BACKFILLS)
 
 
 @shared_task(name="scheduling.judge_held_runs")
@@ -24,10 +26,16 @@ def judge_held_runs() -> None:
     _until_done(lambda now: holds.judge_due(now=now), doorbell.Bell.JUDGE)
 
 
+@shared_task(name="scheduling.advance_backfills")
+def advance_backfills() -> None:
+    _until_done(lambda now: backfills.advance(now=now), doorbell.Bell.ADVANCE_BACKFILLS)
+
+
 @shared_task(name="scheduling.start_runs")
 def start_runs() -> None:
-    for run_pk in claims.dispatch(now=_now()):
-        execute_run.delay(run_pk)
+    while run_pks := claims.dispatch(now=_now()):
+        for run_pk in run_pks:
+            execute_run.delay(run_pk)
 
 
 @shared_task(name="scheduling.execute_run")
@@ -51,6 +59,7 @@ def sweep() -> None:
     claims.take_over_lost(now=_now())
     route_events()
     judge_held_runs()
+    advance_backfills()
     start_runs()
 
 

@@ -1,6 +1,6 @@
 """Backfills: many partitions on request, planned, started, advanced, steered."""
 
-from scheduling.backfills.advancing import advance
+from scheduling.backfills.advancing import advance, is_due
 from scheduling.backfills.asking import (
     Ask,
     BackfillOver,
@@ -32,6 +32,7 @@ __all__ = [
     "Wanted",
     "advance",
     "cancel",
+    "is_due",
     "pause",
     "plan",
     "resume",

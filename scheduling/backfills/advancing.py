@@ -41,6 +41,11 @@ def advance(*, now: datetime) -> int:
     return moved
 
 
+def is_due(*, now: datetime) -> bool:
+    """Whether a backfill wants to be looked at again, for other reasons than that a run has ended."""
+    return Backfill.objects.open().filter(advance_after__lte=now).exists()
+
+
 def collect(backfill: Backfill, targets: Sequence[BackfillTarget], now: datetime) -> bool:
     """Partitions whose run has ended take over how it ended; what waits for them is looked at."""
     found = outcomes.of_ended_runs(targets)
