@@ -108,7 +108,7 @@ def _record(
     answers, told = [], set()
     for index, report in enumerate(reports):
         name = _identity(report) or index
-        event = known.get(name) or fresh[name]  # type: ignore[call-overload]
+        event = fresh[name] if name in fresh else known[name]
         answers.append(Registered(event, is_new=name in fresh and name not in told))
         told.add(name)
     return answers
@@ -140,7 +140,7 @@ def _identity(report: EventReport) -> tuple[int, str] | None:
     return (report.asset.pk, report.idempotency_key) if report.idempotency_key else None
 
 
-def _known(reports: Sequence[EventReport]) -> dict[tuple[int, str], AssetEvent]:
+def _known(reports: Sequence[EventReport]) -> dict[tuple[int, str] | int, AssetEvent]:
     names = {name for report in reports if (name := _identity(report))}
     if not names:
         return {}

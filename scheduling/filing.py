@@ -151,7 +151,9 @@ def _fill(rows: Sequence[HeldRun], dags: dict[int, Dag], now: datetime) -> None:
     heard = listening.of_dags({dags[row.dag_id] for row in rows})
     for row in rows:
         answer = heard[row.dag_id]
-        for asset_id in answer.leaf_of if isinstance(answer, DagListening) else ():
+        if not isinstance(answer, DagListening):
+            continue
+        for asset_id in answer.leaf_of:
             for key in _upstream_keys(answer, asset_id, row.partition_key):
                 wanted[asset_id][key].add(row)
     found = _found(wanted)

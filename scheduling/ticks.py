@@ -9,13 +9,14 @@ import logging
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import islice
+from typing import Protocol, cast
 
 from django.db import transaction
 
 from core.models import Dag
 from scheduling import listening, runs
 from scheduling.algebra.errors import PartitionError
-from scheduling.algebra.timetables import Tick, Timetable
+from scheduling.algebra.timetables import Tick
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +30,16 @@ BROKEN_PAUSE = timedelta(minutes=1)
 
 INSTANT = timedelta(microseconds=1)
 NEVER = datetime.max.replace(tzinfo=UTC)
+
+
+class Cadence(Protocol):
+    """What a timetable that is periodic can tell; a registered one need not be a cron."""
+
+    def ticks(self, after: datetime, until: datetime) -> Iterator[Tick]: ...
+
+    def next_tick(self, after: datetime) -> Tick | None: ...
+
+    def first_tick(self, *, now: datetime, start: datetime | None) -> Tick | None: ...
 
 
 def advance(*, now: datetime, limit: int = 500) -> int:
@@ -57,7 +68,7 @@ def _advance(dag: Dag, now: datetime) -> list[runs.NewRun]:
         if timetable is None or not timetable.periodic:
             dag.next_tick_at = NEVER
             return []
-        found = _found(dag, timetable, now)
+        found = _found(dag, cast(Cadence, timetable), now)
     except PartitionError as error:
         log.warning("Dag %s has no ticks: %s", dag, error)
         dag.next_tick_at = now + BROKEN_PAUSE
@@ -65,7 +76,7 @@ def _advance(dag: Dag, now: datetime) -> list[runs.NewRun]:
     return [_run(dag, tick) for tick in _wanted(dag, found, now)]
 
 
-def _found(dag: Dag, timetable: Timetable, now: datetime) -> list[Tick]:
+def _found(dag: Dag, timetable: Cadence, now: datetime) -> list[Tick]:
     after = _seen_until(dag, timetable)
     until = min(now, dag.end_date) if dag.end_date else now
     found = list(islice(timetable.ticks(after, until), MOST_TICKS)) if until > after else []
@@ -76,7 +87,7 @@ def _found(dag: Dag, timetable: Timetable, now: datetime) -> list[Tick]:
     return found
 
 
-def _seen_until(dag: Dag, timetable: Timetable) -> datetime:
+def _seen_until(dag: Dag, timetable: Cadence) -> datetime:
     """The instant after which ticks are new. A Dag without a start date starts when it is first seen."""
     if dag.ticked_until:
         return dag.ticked_until

@@ -5,7 +5,7 @@ from typing import Self
 from django.db import models
 from django.db.models import Case, Q, Value, When
 
-from core.models.fields import key_field, name_field
+from core.models.fields import key_field, name_field, optional_key_field
 
 
 class AssetQuerySet(models.QuerySet["Asset"]):
@@ -50,7 +50,7 @@ class AssetEvent(models.Model):
         SENSOR = "sensor"
 
     asset = models.ForeignKey(Asset, on_delete=models.PROTECT, related_name="events")
-    partition_key = key_field(null=True)
+    partition_key = optional_key_field()
     partition_date = models.DateTimeField(null=True)
     extra = models.JSONField(default=dict)
     source = models.CharField(max_length=10, choices=Source)

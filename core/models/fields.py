@@ -13,5 +13,10 @@ def key_field(**options: Any) -> "models.CharField[str, str]":
     return models.CharField(max_length=KEY_LENGTH, **options)
 
 
+def optional_key_field() -> "models.CharField[str | None, str | None]":
+    """A partition key, or none. None is not the empty key, which no partition has."""
+    return models.CharField(max_length=KEY_LENGTH, null=True)
+
+
 def name_field(**options: Any) -> "models.CharField[str, str]":
     return models.CharField(max_length=500, **options)

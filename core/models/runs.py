@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from core.models.assets import Asset, AssetEvent
 from core.models.dags import Dag
-from core.models.fields import key_field
+from core.models.fields import key_field, optional_key_field
 
 
 class DagRunQuerySet(models.QuerySet["DagRun"]):
@@ -50,7 +50,7 @@ class DagRun(models.Model):
     run_id = models.CharField(max_length=250)
     run_type = models.CharField(max_length=20, choices=Type)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
-    partition_key = key_field(null=True)
+    partition_key = optional_key_field()
     partition_date = models.DateTimeField(null=True)
     partition_keys = models.JSONField(null=True)
     failed_keys = models.JSONField(default=dict)

@@ -95,11 +95,12 @@ def next_ticks(dag: Dag, *, now: datetime, count: int = 5) -> list[Tick]:
 def suggestions(dag: Dag, *, now: datetime) -> dict[str, list[str]]:
     """Keys that a person who triggers `dag` may mean: held, missing or failed ones, and the latest."""
     held = HeldRun.objects.held().filter(dag=dag).exclude(partition_key="").order_by("-pk")
-    recent = DagRun.objects.filter(dag=dag, partition_key__isnull=False).order_by("-pk")
+    runs = DagRun.objects.filter(dag=dag, partition_key__isnull=False).order_by("-pk")
+    recent = runs.values_list("partition_key", flat=True)[: 4 * SUGGESTIONS]
     found = {
         "held": list(held.values_list("partition_key", flat=True)[:SUGGESTIONS]),
         **_lacking(dag, now),
-        "recent": list(dict.fromkeys(recent.values_list("partition_key", flat=True)[: 4 * SUGGESTIONS])),
+        "recent": list(dict.fromkeys(key for key in recent if key)),
     }
     return {name: keys[:SUGGESTIONS] for name, keys in found.items() if keys}
 
