@@ -117,7 +117,7 @@ def _form(request: HtmxRequest, row: Dag, now: datetime) -> dict[str, Any]:
     given = request.POST if request.method == "POST" else request.GET
     key = given.get("key", "")
     return {
-        "takes_key": takes_key(row),
+        "takes_key": _takes_key(row),
         "key": key,
         "key_format": later(_key_format, row),
         "run_id": given.get("run_id") or f"manual__{now:%Y-%m-%dT%H:%M:%S}+00:00__{secrets.token_hex(4)}",
@@ -127,7 +127,7 @@ def _form(request: HtmxRequest, row: Dag, now: datetime) -> dict[str, Any]:
     }
 
 
-def takes_key(row: Dag) -> str:
+def _takes_key(row: Dag) -> str:
     """`always`, `perhaps` or `never`; a Dag that cannot be read is not asked for a key."""
     try:
         timetable = listening.timetable_of(row)
