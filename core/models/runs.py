@@ -103,6 +103,10 @@ class DagRun(models.Model):
             # Read by runs.claim_next (how many run) and runs.take_over_lost.
             models.Index(fields=["dag", "lease_until"], condition=Q(state="running"), name="run_running"),
             models.Index(fields=["dag", "partition_key", "id"], name="run_of_partition"),
+            # Read by lists of runs, newest first.
+            models.Index(fields=["run_after", "id"], name="run_by_time"),
+            # Read by the last runs of each Dag.
+            models.Index(fields=["dag", "-id"], name="run_of_dag"),
             models.Index(fields=["state", "id"], name="run_by_state"),
             # Read by slots.shares and backfills.advance: how many runs of a backfill are active.
             models.Index(
