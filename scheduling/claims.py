@@ -49,7 +49,8 @@ def dispatch(*, now: datetime, limit: int = 500) -> list[int]:
     """Queued runs that a message should be sent for now, oldest first, as many of each queue as may start."""
     startable = slots.startable(now)
     waiting = startable.filter(Q(dispatched_at=None) | Q(dispatched_at__lte=now - DISPATCH_AGAIN))
-    shares = slots.shares(waiting, _active(now))
+    shared = slots.shares(waiting, _active(now))
+    shares = shared.given
     placed = waiting.filter(dag_id__in={dag_id for (dag_id, _), share in shares.items() if share}).annotate(
         place=Window(RowNumber(), partition_by=[F("dag_id"), F("backfill_id")], order_by=F("id").asc())
     )
@@ -59,7 +60,7 @@ def dispatch(*, now: datetime, limit: int = 500) -> list[int]:
         for pk, dag_id, backfill_id, place in rows.values_list("pk", "dag_id", "backfill_id", "place")
         if place <= shares.get((dag_id, backfill_id), 0)
     ][:limit]
-    slots.note_turns(shares, {queue for _, queue in chosen})
+    slots.note_turns(shared, {queue for _, queue in chosen})
     pks = [pk for pk, _ in chosen]
     DagRun.objects.filter(pk__in=pks, state=State.QUEUED).update(dispatched_at=now)
     return pks
@@ -73,13 +74,15 @@ def claim(run_pk: int, *, worker: str, now: datetime) -> DagRun | None:
             return None
         if dag.runs.filter(state=State.RUNNING).count() >= dag.max_active_runs:
             return None
-        if not slots.has_room(run_pk):
+        if not (slots.has_room(run_pk) and slots.pool_has_room(dag)):
             return None
         claimed = DagRun.objects.filter(pk=run_pk, state=State.QUEUED, run_after__lte=now).update(
             state=State.RUNNING,
             claimed_by=worker,
             lease_until=now + LEASE,
             attempt=F("attempt") + 1,
+            pool_id=dag.pool_id,
+            pool_slots=dag.pool_slots if dag.pool_id else 0,
             started_at=now,
             updated_at=now,
         )

@@ -1,25 +1,30 @@
-"""How many more runs may start: the free slots of a Dag, shared by its own runs and those of its backfills.
+"""How many more runs may start: the free slots of a Dag, of a backfill and of a pool, dealt out to queues.
 
-Each backfill has a queue of its own in a Dag. The queue with the fewest active runs is served first; of those
-that have as many, the one that was passed over the most. So none keeps another waiting for ever, not even
-where a Dag may have one run at a time.
+A Dag's own runs are a queue, and those that each backfill has in it. Queues that compete for the same slots,
+of one Dag or of Dags that share a pool, are served in turns: first the one with the fewest active runs; of
+those that have as many, the one that was passed over the most. So none keeps another waiting for ever, not
+even where there is one slot. In a pool, a run that needs several slots has them kept free for it when it is
+its turn.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from django.db.models import Count, F, Q, QuerySet
+from django.db import transaction
+from django.db.models import Count, F, Q, QuerySet, Sum
 
-from core.models import Backfill, BackfillTarget, Dag, DagRun
+from core.models import Backfill, BackfillTarget, Dag, DagRun, Pool
 
 State = DagRun.State
 Queue = tuple[int, int | None]
 """The primary keys of a Dag and of a backfill; without one, the runs that are the Dag's own."""
+
+Rivalry = tuple[str, int]
+"""What queues compete for: the slots of a pool, or else those of a Dag."""
 
 
 def startable(now: datetime) -> QuerySet[DagRun]:
@@ -33,38 +38,53 @@ def startable(now: datetime) -> QuerySet[DagRun]:
     )
 
 
-def shares(waiting: QuerySet[DagRun], active: QuerySet[DagRun]) -> dict[Queue, int]:
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """How many runs of each queue may start, a queue that gets nothing with 0.
+
+    `rivals` names what a queue competes for: queues of one name take turns.
+    """
+
+    given: dict[Queue, int]
+    rivals: dict[Queue, Rivalry]
+
+
+def shares(waiting: QuerySet[DagRun], active: QuerySet[DagRun]) -> Shares:
     """How many of the `waiting` runs of each queue may start, while `active` ones take a slot each.
 
-    Six queries at most, whatever waits. A queue that gets nothing is in the answer with 0.
+    Nine queries at most, whatever waits.
     """
     wanted = _per_queue(waiting)
     dags = {row.pk: row for row in Dag.objects.filter(pk__in={dag_id for dag_id, _ in wanted})}
     taken = _per_queue(active.filter(dag_id__in=dags))
     passed = _passed_over(wanted, dags)
     lines = [
-        _Line(*queue, count, taken.get(queue, 0), passed.get(queue, 0)) for queue, count in wanted.items()
+        _Line(dags[dag_id], backfill_id, count, taken[dag_id, backfill_id], passed[dag_id, backfill_id])
+        for (dag_id, backfill_id), count in wanted.items()
     ]
-    room = _room({line.backfill_id for line in lines if line.backfill_id}, active)
-    free = {pk: dag.max_active_runs for pk, dag in dags.items()}
+    free = _Free(
+        of_dag={pk: dag.max_active_runs for pk, dag in dags.items()},
+        of_backfill=_room({line.backfill_id for line in lines if line.backfill_id}, active),
+        of_pool=_pools({dag.pool_id for dag in dags.values() if dag.pool_id}, active),
+    )
     for (dag_id, _), count in taken.items():
-        free[dag_id] -= count
-    for dag_id, of_dag in groupby(sorted(lines, key=attrgetter("dag_id")), attrgetter("dag_id")):
-        _deal(list(of_dag), free[dag_id], room)
-    return {(line.dag_id, line.backfill_id): line.given for line in lines}
+        free.of_dag[dag_id] -= count
+    together: dict[Rivalry, list[_Line]] = defaultdict(list)
+    for line in lines:
+        together[line.rivalry].append(line)
+    for rivals in together.values():
+        _deal(rivals, free)
+    return Shares({line.queue: line.given for line in lines}, {line.queue: line.rivalry for line in lines})
 
 
-def note_turns(shared: Collection[Queue], served: Collection[Queue]) -> None:
-    """Remember who was passed over when slots of a Dag were `shared` by several queues, for the next time."""
-    in_dag = Counter(dag_id for dag_id, _ in shared)
-    for dag_id in {dag_id for dag_id, _ in served if in_dag[dag_id] > 1}:
-        for queue in shared:
-            if queue[0] == dag_id:
-                row = _turn_of(queue)
-                if queue not in served:
-                    row.update(passed_over=F("passed_over") + 1)
-                else:
-                    row.filter(passed_over__gt=0).update(passed_over=0)
+def note_turns(shared: Shares, served: Collection[Queue]) -> None:
+    """Remember who was passed over when slots were `shared` by several queues, for the next time."""
+    many = Counter(shared.rivals.values())
+    served_rivals = {shared.rivals[queue] for queue in served if many[shared.rivals[queue]] > 1}
+    queues = [queue for queue, rivalry in shared.rivals.items() if rivalry in served_rivals]
+    if queues:
+        _count_turns([queue for queue in queues if queue not in served], Q(), F("passed_over") + 1)
+        _count_turns([queue for queue in queues if queue in served], Q(passed_over__gt=0), 0)
 
 
 def has_room(run_pk: int) -> bool:
@@ -77,11 +97,36 @@ def has_room(run_pk: int) -> bool:
     return not backfill.is_paused and running < backfill.max_active_runs
 
 
+def pool_has_room(dag: Dag) -> bool:
+    """Whether the pool of `dag`, if it has one, has slots for one more of its runs. Locks the pool."""
+    if dag.pool_id is None:
+        return True
+    pool = Pool.objects.select_for_update(no_key=True).get(pk=dag.pool_id)
+    return _taken_of({pool.pk})[pool.pk] + dag.pool_slots <= pool.slots
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """How many slots of a pool are taken, and how many runs wait in it, for whatever reason."""
+
+    taken: int
+    waiting: int
+
+
+def use_of(pools: Iterable[Pool]) -> dict[int, Use]:
+    """The use of each of `pools`, by primary key. Two queries."""
+    pks = {pool.pk for pool in pools}
+    taken = _taken_of(pks)
+    rows = DagRun.objects.filter(state=State.QUEUED, dag__pool__in=pks).order_by()
+    waiting = dict(rows.values_list("dag__pool").annotate(Count("pk")))
+    return {pk: Use(taken[pk], waiting.get(pk, 0)) for pk in pks}
+
+
 @dataclass(slots=True)
 class _Line:
     """One queue while slots are dealt out; `taken`: its active runs before."""
 
-    dag_id: int
+    dag: Dag
     backfill_id: int | None
     wanted: int
     taken: int
@@ -89,22 +134,81 @@ class _Line:
     given: int = 0
 
     @property
+    def queue(self) -> Queue:
+        return self.dag.pk, self.backfill_id
+
+    @property
+    def rivalry(self) -> Rivalry:
+        return ("pool", self.dag.pool_id) if self.dag.pool_id else ("dag", self.dag.pk)
+
+    @property
     def place(self) -> tuple[int, int, bool]:
         """Who goes first: the fewest runs, then who was passed over the most, then the Dag's own runs."""
         return self.taken + self.given, -self.passed_over, self.backfill_id is not None
 
 
-def _per_queue(runs: QuerySet[DagRun]) -> dict[Queue, int]:
+@dataclass(slots=True)
+class _Free:
+    """Slots that nobody has yet, by primary key. `of_pool`: (all slots, free ones)."""
+
+    of_dag: dict[int, int]
+    of_backfill: dict[int, int]
+    of_pool: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    def may_have(self, line: _Line) -> bool:
+        """Whether another run of `line` may start as soon as its pool has the slots for it."""
+        return (
+            line.given < line.wanted
+            and self.of_dag[line.dag.pk] > 0
+            and (line.backfill_id is None or self.of_backfill[line.backfill_id] > 0)
+            and (line.dag.pool_id is None or line.dag.pool_slots <= self.of_pool[line.dag.pool_id][0])
+        )
+
+    def most(self, line: _Line) -> int:
+        """How many more runs of `line` may start at once."""
+        most = min(line.wanted - line.given, self.of_dag[line.dag.pk])
+        if line.backfill_id is not None:
+            most = min(most, self.of_backfill[line.backfill_id])
+        if line.dag.pool_id is not None:
+            most = min(most, self.of_pool[line.dag.pool_id][1] // line.dag.pool_slots)
+        return most
+
+    def give(self, line: _Line, runs: int) -> None:
+        line.given += runs
+        self.of_dag[line.dag.pk] -= runs
+        if line.backfill_id is not None:
+            self.of_backfill[line.backfill_id] -= runs
+        if line.dag.pool_id is not None:
+            slots, free = self.of_pool[line.dag.pool_id]
+            self.of_pool[line.dag.pool_id] = slots, free - runs * line.dag.pool_slots
+
+
+def _deal(rivals: Sequence[_Line], free: _Free) -> None:
+    """Give slots to `rivals` one by one, each to whoever comes first, until that one cannot have any."""
+    while hungry := [line for line in rivals if free.may_have(line)]:
+        first = min(hungry, key=attrgetter("place"))
+        most = free.most(first)
+        if most <= 0:  # its pool is full: what gets free there is kept for it
+            return
+        free.give(first, most if len(hungry) == 1 else 1)
+
+
+def _per_queue(runs: QuerySet[DagRun]) -> Counter[Queue]:
     counted = runs.order_by().values_list("dag_id", "backfill_id").annotate(Count("pk"))
-    return {(dag_id, backfill_id): count for dag_id, backfill_id, count in counted}
+    return Counter({(dag_id, backfill_id): count for dag_id, backfill_id, count in counted})
 
 
-def _turn_of(queue: Queue) -> QuerySet[Any]:
-    """The row that counts how often a queue was passed over."""
-    dag_id, backfill_id = queue
-    if backfill_id is None:
-        return Dag.objects.filter(pk=dag_id)
-    return BackfillTarget.objects.filter(dag_id=dag_id, backfill_id=backfill_id)
+@transaction.atomic
+def _count_turns(queues: Sequence[Queue], which: Q, turns: Any) -> None:
+    """Set `passed_over` of `queues`. A row that somebody else has locked keeps its count this time."""
+    dag_ids = [dag_id for dag_id, backfill_id in queues if backfill_id is None]
+    if dag_ids:
+        free = Dag.objects.filter(which, pk__in=dag_ids).select_for_update(no_key=True, skip_locked=True)
+        Dag.objects.filter(pk__in=[row.pk for row in free.only("pk")]).update(passed_over=turns)
+    for dag_id, backfill_id in queues:
+        if backfill_id is not None:
+            rows = BackfillTarget.objects.filter(which, dag_id=dag_id, backfill_id=backfill_id)
+            rows.update(passed_over=turns)
 
 
 def _passed_over(queues: Iterable[Queue], dags: Mapping[int, Dag]) -> dict[Queue, int]:
@@ -124,17 +228,17 @@ def _room(backfill_ids: Collection[int], active: QuerySet[DagRun]) -> dict[int, 
     return {pk: limit - used.get(pk, 0) for pk, limit in limits.items()}
 
 
-def _deal(lines: Sequence[_Line], free: int, room: dict[int, int]) -> None:
-    """Give `free` slots to `lines` one by one, each to whoever comes first."""
+def _pools(pks: Collection[int], active: QuerySet[DagRun]) -> dict[int, tuple[int, int]]:
+    """All slots of each pool, and those that active runs leave free."""
+    if not pks:
+        return {}
+    coming = active.filter(state=State.QUEUED, dag__pool__in=pks).order_by().values_list("dag__pool")
+    used = _taken_of(pks) + Counter(dict(coming.annotate(Sum("dag__pool_slots"))))
+    slots = Pool.objects.filter(pk__in=pks).values_list("pk", "slots")
+    return {pk: (count, count - used[pk]) for pk, count in slots}
 
-    def may_have(line: _Line) -> bool:
-        return line.given < line.wanted and (line.backfill_id is None or room[line.backfill_id] > 0)
 
-    while free > 0 and (hungry := [line for line in lines if may_have(line)]):
-        first = min(hungry, key=attrgetter("place"))
-        alone = len(hungry) == 1 and first.backfill_id is None
-        slots = min(free, first.wanted - first.given) if alone else 1
-        first.given += slots
-        free -= slots
-        if first.backfill_id is not None:
-            room[first.backfill_id] -= slots
+def _taken_of(pks: Collection[int]) -> Counter[int]:
+    """How many slots of each pool runs have now."""
+    running = DagRun.objects.filter(state=State.RUNNING, pool__in=pks).order_by().values_list("pool")
+    return Counter(dict(running.annotate(Sum("pool_slots"))))

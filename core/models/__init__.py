@@ -5,6 +5,7 @@ from core.models.backfills import Backfill, BackfillPartition, BackfillTarget
 from core.models.dags import Dag, DefinitionSource, Dependency, Outlet
 from core.models.engine import Bell, Pulse
 from core.models.journal import JournalEntry
+from core.models.pools import Pool
 from core.models.runs import ConsumedEvent, DagRun, HeldRun, LogLine, ReceivedKey
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "MappingProblem",
     "Outlet",
     "Partition",
+    "Pool",
     "Pulse",
     "ReceivedKey",
 ]

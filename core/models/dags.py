@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from core.models.assets import Asset
 from core.models.fields import name_field
+from core.models.pools import Pool
 
 
 class DefinitionSource(models.Model):
@@ -44,8 +45,9 @@ class Dag(models.Model):
 
     `tasks` lists `{"task_id", "upstream", "outlets", "inlets"}` in the order they run. A run that fails is
     tried again up to `retries` times; a run whose worker is lost is taken up to `max_attempts` times.
-    `max_keys_per_run` is how many keys of a backfill one run can take (null: any number). `passed_over`
-    counts how often a backfill was given a slot that the Dag's own runs were waiting for.
+    Each run takes `pool_slots` of the `pool`. `max_keys_per_run` is how many keys of a backfill one run can
+    take (null: any number). `passed_over` counts how often somebody else, a backfill or another Dag of the
+    pool, was given a slot that the Dag's own runs were waiting for.
     """
 
     class Catchup(models.TextChoices):
@@ -66,6 +68,8 @@ class Dag(models.Model):
     start_date = models.DateTimeField(null=True)
     end_date = models.DateTimeField(null=True)
     max_active_runs = models.PositiveIntegerField(default=16)
+    pool = models.ForeignKey(Pool, on_delete=models.PROTECT, null=True, related_name="dags")
+    pool_slots = models.PositiveIntegerField(default=1)
     max_attempts = models.PositiveIntegerField(default=3)
     retries = models.PositiveIntegerField(default=0)
     retry_delay = models.DurationField(default=timedelta(minutes=5))

@@ -9,6 +9,7 @@ from django.db.models import Q
 from core.models.assets import Asset, AssetEvent
 from core.models.dags import Dag
 from core.models.fields import key_field, optional_key_field
+from core.models.pools import Pool
 
 
 class DagRunQuerySet(models.QuerySet["DagRun"]):
@@ -26,7 +27,8 @@ class DagRun(models.Model):
     A ranged run has `partition_keys` instead of a key; `failed_keys` maps those that its task gave up to the
     reason. `dispatched_at` is when a message to start it was last sent; only the claim (`state`,
     `claimed_by`, `attempt`, `lease_until`) says that it was started. `failures` of its attempts failed; any
-    others ended with their worker. One that is queued after a failure keeps its `error`.
+    others ended with their worker. One that is queued after a failure keeps its `error`. While it runs it
+    takes `pool_slots` of `pool`, those of its Dag when it was claimed.
     """
 
     class Type(models.TextChoices):
@@ -73,6 +75,8 @@ class DagRun(models.Model):
     claimed_by = models.CharField(max_length=150, default="")
     lease_until = models.DateTimeField(null=True)
     dispatched_at = models.DateTimeField(null=True)
+    pool = models.ForeignKey(Pool, on_delete=models.SET_NULL, null=True, related_name="runs", db_index=False)
+    pool_slots = models.PositiveIntegerField(default=0)
     cancel_requested = models.BooleanField(default=False)
     error = models.TextField(default="")
 
@@ -102,6 +106,10 @@ class DagRun(models.Model):
             models.Index(fields=["dag", "run_after", "id"], condition=Q(state="queued"), name="run_queued"),
             # Read by runs.claim_next (how many run) and runs.take_over_lost.
             models.Index(fields=["dag", "lease_until"], condition=Q(state="running"), name="run_running"),
+            # Read by slots: how many slots of a pool are taken.
+            models.Index(
+                fields=["pool"], condition=Q(state="running", pool__isnull=False), name="run_in_pool"
+            ),
             models.Index(fields=["dag", "partition_key", "id"], name="run_of_partition"),
             # Read by lists of runs, newest first.
             models.Index(fields=["run_after", "id"], name="run_by_time"),
