@@ -50,6 +50,18 @@ class TestBoard:
         assert "seattle|2010-03-14T03:00:00: missing" in found
         assert "sf|2010-03-14T02:00:00: missing" not in found
 
+    def test_a_square_keeps_the_rest_of_the_address(self, visitor):
+        found = squares(read(visitor.get("/assets/hourly?zoom=2010-03-14&row=0&key=x")))
+        key = "seattle%7C2010-03-14T03%3A00%3A00"
+        assert found["seattle|2010-03-14T03:00:00: missing"] == f"?zoom=2010-03-14&key={key}"
+        found = squares(read(visitor.get("/assets/hourly?key=x")))
+        assert found["2010-03-14: 23 materialized, 1 missing"] == "?key=x&zoom=2010-03-14"
+
+    def test_the_chosen_square_is_marked(self, visitor):
+        page = read(visitor.get("/assets/hourly?zoom=2010-03-14&key=seattle%7C2010-03-14T03:00:00"))
+        chosen = [each for each in page.all("a") if each.attributes.get("aria-current") and _is_square(each)]
+        assert [each.attributes["aria-label"] for each in chosen] == ["seattle|2010-03-14T03:00:00: missing"]
+
     def test_the_way_back_is_a_row_of_periods(self, visitor):
         links = read(visitor.get("/assets/hourly?zoom=2010-03-14")).links
         assert links["All"] == "?"
