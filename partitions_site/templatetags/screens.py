@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from core.models import DagRun
 from scheduling.algebra.verdicts import Kind, Progress, Verdict
 from scheduling.board import Look
 
@@ -178,6 +179,15 @@ def last_line(text: str) -> str:
     """What a traceback says in the end."""
     lines = text.strip().splitlines()
     return lines[-1] if lines else ""
+
+
+@register.filter
+def for_keys(run: DagRun) -> str:
+    """What a run is for: its key, the range of its keys, or none."""
+    keys = run.keys
+    if len(keys) > 1:
+        return f"{len(keys)} keys, {keys[0]} to {keys[-1]}"
+    return keys[0] if keys else "no key"
 
 
 @register.filter

@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from core.models import Dag, DagRun, LogLine
+from partitions_site.templatetags.screens import for_keys
 from partitions_site.web import confirm
 from partitions_site.web.confirm import Question
 from partitions_site.web.http import HtmxRequest, allowed, answer, deed, later, whole
@@ -64,7 +65,7 @@ def retry(request: HtmxRequest, pk: int) -> HttpResponse:
     question = Question(
         title="Run it again?",
         sentences=(
-            f"{row.dag} runs again for {row.partition_key or 'no key'}, as this same run; its log goes on.",
+            f"{row.dag} runs again for {for_keys(row)}, as this same run; its log goes on.",
             "If it succeeds, what it writes counts as a fresh event downstream.",
         ),
         button="Run again",
@@ -86,7 +87,7 @@ def cancel(request: HtmxRequest, pk: int) -> HttpResponse:
     question = Question(
         title="Cancel this run?",
         sentences=(
-            f"{row.dag} stops its work for {row.partition_key or 'no key'}; it emits no event.",
+            f"{row.dag} stops its work for {for_keys(row)}; it emits no event.",
             "A queued run is cancelled at once, a running one within some seconds.",
         ),
         button="Cancel run",

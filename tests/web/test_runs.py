@@ -53,6 +53,16 @@ class TestRun:
         assert "manual by alice" in text
         assert '{"city": "Žalec"}' in text
 
+    def test_one_for_a_range_tells_its_keys_and_which_of_them_failed(self, visitor, run):
+        keys = ["2026-03-08", "2026-03-09", "2026-03-10"]
+        gave_up = {"2026-03-09": "Traceback:\nOSError: disk full"}
+        DagRun.objects.update(partition_key=None, partition_keys=keys, failed_keys=gave_up)
+        page = read(visitor.get(f"/runs/{run.pk}"))
+        assert page.all("h1")[0].text == "3 keys, 2026-03-08 to 2026-03-10"
+        assert "1 key failed, the others are done" in page.text
+        assert "OSError: disk full" in page.text
+        assert "3 keys, 2026-03-08 to 2026-03-10" in read(visitor.get("/runs")).links
+
     def test_shows_its_log_by_attempt_and_task(self, visitor, run):
         write(run, "first", "second")
         write(run, "again", attempt=2)
