@@ -20,7 +20,14 @@ GRANTS: dict[str, tuple[str, ...]] = {
         "core.change_heldrun",
         "core.change_dag",
     ),
-    EDITOR: ("core.change_dependency", "core.change_asset", "core.delete_dagrun"),
+    EDITOR: (
+        "core.change_dependency",
+        "core.change_asset",
+        "core.delete_dagrun",
+        "core.add_pool",
+        "core.change_pool",
+        "core.delete_pool",
+    ),
     ADMIN: ("core.*", "auth.*", "partitions_site.*"),
 }
 """The rights that each role adds; a `*` stands for any ending."""

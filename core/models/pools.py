@@ -6,7 +6,7 @@ from core.models.fields import name_field
 
 
 class Pool(models.Model):
-    """So many slots, whoever takes them: the connections that a server allows, say. One without any is closed.
+    """So many slots, whoever takes them: the logins that a server allows, say. One without any is closed.
 
     A run takes the `pool_slots` of its Dag while it runs.
     """

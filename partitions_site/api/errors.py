@@ -11,6 +11,7 @@ from rest_framework.views import exception_handler
 
 from scheduling import events, holds, runs
 from scheduling.algebra.errors import PartitionError
+from scheduling.configuration import pools
 
 Problem = dict[str, Any]
 
@@ -131,6 +132,8 @@ REFUSALS: dict[type[PartitionError], type[exceptions.APIException]] = {
     runs.NotRunnable: Conflict,
     holds.NotHeld: Conflict,
     events.InactiveAsset: Conflict,
+    pools.PoolTaken: Conflict,
+    pools.PoolInUse: Conflict,
 }
 """What the engine refuses because of the state things are in; anything else it refuses is a bad request."""
 

@@ -28,6 +28,7 @@ class DAG:
         None, for a Dag that starts only by hand.
     :param catchup: which missed ticks are made up: True or "all", False or "last", "none".
     :param start_date: no tick before; without a zone it is UTC. By default, when the Dag is first seen.
+    :param pool: the name of a pool, whose slots the runs of all Dags in it share; a run takes `pool_slots`.
     :param max_attempts: how often a run is taken again after its worker was lost.
     :param retries: how often a run is tried again after it failed; a task may say otherwise for itself.
     :param retry_delay: the wait before that, 5 minutes unless said; a timedelta, seconds, or text like "10m".
@@ -43,6 +44,8 @@ class DAG:
     tags: Sequence[str] = ()
     catchup: bool | str = True
     max_active_runs: int = 16
+    pool: str | None = None
+    pool_slots: int = 1
     start_date: datetime | None = None
     end_date: datetime | None = None
     max_attempts: int = 3

@@ -17,7 +17,7 @@ from scheduling.authoring.tasks import Step
 Catchup = Literal["all", "last", "none"]
 MAX_NAME_LENGTH = 250
 _CATCHUP: dict[object, Catchup] = {True: "all", False: "last", "all": "all", "last": "last", "none": "none"}
-_COUNTS = ("max_active_runs", "max_attempts")
+_COUNTS = ("max_active_runs", "max_attempts", "pool_slots")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,8 @@ class Terms:
     tags: list[str]
     catchup: Catchup
     max_active_runs: int
+    pool: str | None
+    pool_slots: int
     max_attempts: int
     max_keys_per_run: int | None
     attempts: Attempts
@@ -64,13 +66,21 @@ def check_dag_id(dag_id: object) -> str:
 
     :raises InvalidDefinition: otherwise.
     """
-    if not isinstance(dag_id, str) or not dag_id.strip() or dag_id != dag_id.strip():
-        raise InvalidDefinition(f"a dag_id is text without white space around it, not {dag_id!r}")
-    if len(dag_id) > MAX_NAME_LENGTH or not dag_id.isprintable():
+    return check_name("a dag_id", dag_id)
+
+
+def check_name(what: str, name: object) -> str:
+    """`name` itself, if `what` can be called so.
+
+    :raises InvalidDefinition: otherwise.
+    """
+    if not isinstance(name, str) or not name.strip() or name != name.strip():
+        raise InvalidDefinition(f"{what} is text without white space around it, not {name!r}")
+    if len(name) > MAX_NAME_LENGTH or not name.isprintable():
         raise InvalidDefinition(
-            f"a dag_id has at most {MAX_NAME_LENGTH} printable characters, not {len(dag_id)}: {dag_id[:60]!r}"
+            f"{what} has at most {MAX_NAME_LENGTH} printable characters, not {len(name)}: {name[:60]!r}"
         )
-    return dag_id
+    return name
 
 
 def terms_of(dag: DAG) -> Terms:
@@ -89,6 +99,8 @@ def terms_of(dag: DAG) -> Terms:
         tags=_tags(dag.tags),
         catchup=_catchup(dag.catchup),
         max_active_runs=dag.max_active_runs,
+        pool=None if dag.pool is None else check_name("the name of a pool", dag.pool),
+        pool_slots=dag.pool_slots,
         max_attempts=dag.max_attempts,
         max_keys_per_run=dag.max_keys_per_run,
         attempts=attempts_of(dag),

@@ -11,6 +11,7 @@ from scheduling.algebra import specs
 from scheduling.algebra.errors import PartitionError
 from scheduling.authoring.dags import DAG
 from scheduling.authoring.terms import Terms, terms_of
+from scheduling.configuration import pools
 from scheduling.configuration.deeds import DEFINITIONS
 from scheduling.configuration.links import Links, links_of, write_dependencies, write_outlets
 from scheduling.configuration.pausing import skip_ticks
@@ -44,8 +45,9 @@ class DagWriter:
             self._save(row, {"source": source, "is_active": True})
             self._keep(row, [Problem("refused", "error", _sentence(refusal))])
         else:
-            self._write(row, fields | {"source": source, "is_active": True}, terms, links)
-            self._keep(row, links.problems)
+            pool = pools.for_definition(terms, at=self.at)
+            self._write(row, fields | {"pool": pool, "source": source, "is_active": True}, terms, links)
+            self._keep(row, [*links.problems, *pools.problems_of(terms, pool)])
 
     def _write(self, row: Dag, fields: Mapping[str, Any], terms: Terms, links: Links) -> None:
         is_new = row.pk is None
@@ -89,7 +91,7 @@ def _fields(terms: Terms) -> dict[str, Any]:
     timetable = terms.timetable
     names = (
         *("description", "tags", "catchup", "max_active_runs", "max_attempts", "max_keys_per_run"),
-        *("start_date", "end_date"),
+        *("pool_slots", "start_date", "end_date"),
     )
     return {
         **{name: getattr(terms, name) for name in names},

@@ -39,6 +39,9 @@ WHO = {
     "core.change_heldrun": {roles.OPERATOR, roles.EDITOR, roles.ADMIN},
     "core.change_dag": {roles.OPERATOR, roles.EDITOR, roles.ADMIN},
     "core.delete_dagrun": {roles.EDITOR, roles.ADMIN},
+    "core.add_pool": {roles.EDITOR, roles.ADMIN},
+    "core.change_pool": {roles.EDITOR, roles.ADMIN},
+    "core.delete_pool": {roles.EDITOR, roles.ADMIN},
 }
 """Roles that each permission belongs to."""
 

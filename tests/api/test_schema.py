@@ -23,7 +23,7 @@ class TestSchema:
     def test_has_every_address_and_method(self, schema):
         described = {(path, method) for path, methods in schema["paths"].items() for method in methods}
         assert described >= {
-            ("/" + re.sub("<str:(.*?)>", r"{\1}", str(pattern.pattern)), method)
+            ("/" + re.sub("<(?:str|path):(.*?)>", r"{\1}", str(pattern.pattern)), method)
             for pattern in urls.urlpatterns
             for method in ("get", "post", "patch", "delete")
             if hasattr(pattern.callback.view_class, method)

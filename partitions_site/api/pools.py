@@ -1,0 +1,150 @@
+"""Pools: `/api/v2/pools`, in the shape that Airflow's clients know."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from core.models import Pool
+from partitions_site.api.auth import Address, deed
+from partitions_site.api.fields import Always, Form, Text, Whole, read_body
+from partitions_site.api.filters import Pattern
+from partitions_site.api.pages import Listing
+from partitions_site.api.schema import gives
+from scheduling.configuration import pools
+from scheduling.slots import Use, use_of
+
+
+class PoolOut(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    slots = serializers.IntegerField()
+    description = serializers.CharField()
+    include_deferred = Always(False)
+    occupied_slots = serializers.SerializerMethodField(
+        help_text="Taken by runs; more than `slots` if it shrank"
+    )
+    running_slots = serializers.SerializerMethodField()
+    open_slots = serializers.SerializerMethodField()
+    queued_slots = serializers.SerializerMethodField(help_text="Runs that wait in it, for whatever reason")
+    scheduled_slots = Always(0)
+    deferred_slots = Always(0)
+
+    def get_occupied_slots(self, pool: Pool) -> int:
+        return self._use(pool).taken
+
+    def get_running_slots(self, pool: Pool) -> int:
+        return self._use(pool).taken
+
+    def get_open_slots(self, pool: Pool) -> int:
+        return max(0, pool.slots - self._use(pool).taken)
+
+    def get_queued_slots(self, pool: Pool) -> int:
+        return self._use(pool).waiting
+
+    def _use(self, pool: Pool) -> Use:
+        found: Use = self.context["use"][pool.pk]
+        return found
+
+
+class PoolIn(Form):
+    name = Text()
+    slots = Whole(min_value=0)
+    description = Text(required=False, default="", allow_null=True)
+
+
+class PoolChangeIn(Form):
+    slots = Whole(min_value=0, required=False)
+    description = Text(required=False, allow_null=True)
+
+
+POOLS = Listing(
+    noun="pools",
+    out=PoolOut,
+    orders={"id": "id", "name": "name", "slots": "slots"},
+    filters=[Pattern("pool_name", "name")],
+)
+
+
+class Pools(Address):
+    """`/api/v2/pools`."""
+
+    needs = {"POST": "core.add_pool"}
+
+    @POOLS.described("get_pools", "Pools, and how full they are")
+    def get(self, request: Request) -> Response:
+        return POOLS.answer(request, Pool.objects.all(), prepare=_used)
+
+    @extend_schema(
+        operation_id="post_pool",
+        summary="Make a pool",
+        request=PoolIn,
+        responses=gives(PoolOut, 201, refusals=(400, 409, 413, 415, 422)),
+    )
+    def post(self, request: Request) -> Response:
+        asked = read_body(PoolIn, request)
+        pool = pools.make(
+            asked["name"],
+            asked["slots"],
+            description=asked["description"] or "",
+            deed=deed(request),
+            at=timezone.now(),
+        )
+        return _answer(pool, status.HTTP_201_CREATED)
+
+
+class OnePool(Address):
+    """`/api/v2/pools/{pool_name}`."""
+
+    needs = {"PATCH": "core.change_pool", "DELETE": "core.delete_pool"}
+
+    @extend_schema(operation_id="get_pool", summary="One pool", responses=gives(PoolOut, refusals=(404, 422)))
+    def get(self, request: Request, pool_name: str) -> Response:
+        return _answer(_find(pool_name))
+
+    @extend_schema(
+        operation_id="patch_pool",
+        summary="Change its slots or description",
+        description="0 slots close it. Runs that have slots keep them to their end.",
+        request=PoolChangeIn,
+        responses=gives(PoolOut, refusals=(400, 404, 413, 415, 422)),
+    )
+    def patch(self, request: Request, pool_name: str) -> Response:
+        asked, pool = read_body(PoolChangeIn, request), _find(pool_name)
+        pools.change(
+            pool,
+            slots=asked.get("slots"),
+            description=(asked["description"] or "") if "description" in asked else None,
+            deed=deed(request),
+            at=timezone.now(),
+        )
+        return _answer(pool)
+
+    @extend_schema(
+        operation_id="delete_pool",
+        summary="Take it away",
+        description="Refused while a Dag names it.",
+        responses=gives(None, 204, refusals=(404, 409)),
+    )
+    def delete(self, request: Request, pool_name: str) -> Response:
+        pools.delete(_find(pool_name), deed=deed(request), at=timezone.now())
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _used(rows: Sequence[Pool]) -> dict[str, Any]:
+    return {"use": use_of(rows)}
+
+
+def _answer(pool: Pool, code: int = status.HTTP_200_OK) -> Response:
+    return Response(PoolOut(pool, context=_used([pool])).data, status=code)
+
+
+def _find(name: str) -> Pool:
+    pool = Pool.objects.filter(name=name).first()
+    if pool is None:
+        raise NotFound(f"The Pool with name: `{name}` was not found")
+    return pool
