@@ -16,7 +16,7 @@ from scheduling.algebra.mappers import (
     Mapper,
 )
 from scheduling.algebra.partitions import DynamicPartitions, MultiPartitions, Partitions, StaticPartitions
-from scheduling.algebra.policies import Deadline, MinimumCount, WaitForAll, WaitPolicy
+from scheduling.algebra.policies import Cancel, Deadline, Fire, MinimumCount, WaitForAll, WaitPolicy
 from scheduling.algebra.registry import register
 from scheduling.algebra.rollups import RollupMapper
 from scheduling.algebra.sliding import SlidingWindowMapper
@@ -71,6 +71,7 @@ __all__ = [
     "Asset",
     "AssetTimetable",
     "BusinessCalendar",
+    "Cancel",
     "CannotMap",
     "ChainMapper",
     "CronPartitionTimetable",
@@ -81,6 +82,7 @@ __all__ = [
     "Deadline",
     "DynamicPartitions",
     "FanOutMapper",
+    "Fire",
     "FixedKeyMapper",
     "HourWindow",
     "HourlyPartitions",

@@ -11,6 +11,7 @@ def key_list(missing: Sequence[str], among: Sequence[str], noun: str = "keys") -
 
     :param missing: keys to name, each one in `among`.
     :param among: all keys they belong to, in order; runs of three or more neighbours become a range.
+    :param noun: what the keys are, in the plural; one key is said in the singular.
     """
     if not missing:
         return ""
@@ -25,7 +26,8 @@ def key_list(missing: Sequence[str], among: Sequence[str], noun: str = "keys") -
     pieces = [piece for run in runs if run for piece in _pieces(run)]
     named = ", ".join(pieces[:MOST_PIECES])
     rest = len(pieces) - MOST_PIECES
-    return f"{noun} {named}" + (f" and {rest} more" if rest > 0 else "")
+    word = noun.removesuffix("s") if len(missing) == 1 else noun
+    return f"{word} {named}" + (f" and {rest} more" if rest > 0 else "")
 
 
 def _pieces(run: list[str]) -> list[str]:

@@ -13,20 +13,20 @@ class TestKeyList:
 
     def test_composite_keys_lose_their_common_segments_too(self):
         keys = [f"seattle|{hour}" for hour in HOURS]
-        assert key_list([keys[3]], keys, "hours") == "hours 03"
+        assert key_list([keys[3]], keys, "hours") == "hour 03"
 
     def test_three_neighbours_become_a_range_and_two_do_not(self):
         assert key_list(HOURS[3:6] + HOURS[8:10], HOURS) == "keys 03–05, 08, 09"
 
     def test_a_number_is_never_cut_in_two(self):
         keys = ["2026-03-10", "2026-03-11", "2026-03-12"]
-        assert key_list(keys[:1], keys, "days") == "days 10"
+        assert key_list(keys[:1], keys, "days") == "day 10"
 
     def test_names_are_said_whole(self):
         assert key_list(["jp", "us"], ["tw", "jp", "us"], "segments") == "segments jp, us"
 
     def test_a_single_key_is_said_whole(self):
-        assert key_list(["2026-03-10"], ["2026-03-10"]) == "keys 2026-03-10"
+        assert key_list(["2026-03-10"], ["2026-03-10"]) == "key 2026-03-10"
 
     def test_a_long_list_is_counted_out(self):
         odd = [f"k{number}" for number in range(1, 80, 2)]

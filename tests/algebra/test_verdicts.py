@@ -61,7 +61,7 @@ class TestFirstRound:
 
     def test_each_asset_that_lacks_something_is_named(self):
         verdict = judge(listening(A & B, a=regions()), held(received={A: fresh("tw", "jp")}), NOW)
-        assert verdict.sentence == "waiting on a (1 of 3: keys us); b (any key that maps here)"
+        assert verdict.sentence == "waiting on a (1 of 3: key us); b (any key that maps here)"
 
     def test_an_alternative_that_has_come_is_enough(self):
         assert judge(listening(A | B, a=regions()), held(received={B: fresh("all")}), NOW).may_fire

@@ -263,7 +263,7 @@ class TestFailures:
         )
         drive(backfill, silent=hours("2026-03-10", 5))
         assert item(backfill, "2026-03-10").reason == (
-            "its upstream is not complete: waiting on 1 of 24: hours 05"
+            "its upstream is not complete: waiting on 1 of 24: hour 05"
         )
 
 

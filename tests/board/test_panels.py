@@ -39,7 +39,7 @@ class TestState:
         turn()
         told = facts("daily", "2026-03-09")
         assert told.look is Look.HELD
-        assert [held.verdict.sentence for held in told.held] == ["waiting on 1 of 24: hours 23"]
+        assert [held.verdict.sentence for held in told.held] == ["waiting on 1 of 24: hour 23"]
         assert [dag.dag_id for dag in told.producers] == ["sum"]
 
 

@@ -27,7 +27,7 @@ def test_the_last_hour_fires_the_day_while_somebody_watches(page: Page, installa
 
     page.goto("/held")
     row = page.get_by_role("row").filter(has_text=DAY)
-    expect(row).to_contain_text("waiting on 1 of 24: hours 09")
+    expect(row).to_contain_text("waiting on 1 of 24: hour 09")
     expect(row).to_contain_text("23 of 24")
 
     page.goto(f"/assets/daily_sales?key={DAY}")
@@ -58,7 +58,7 @@ def test_the_page_of_one_held_run_follows_it_into_its_run(page: Page, installati
     expect(page.get_by_role("listitem").filter(has_text=f"{day}T22:00:00")).to_be_visible()
 
     post(installation, 22, day=day)
-    expect(why).to_have_text("waiting on 1 of 24: hours 23")
+    expect(why).to_have_text("waiting on 1 of 24: hour 23")
     post(installation, 23, day=day)
     page.get_by_role("link", name="Its run: success").click()
     expect(page.get_by_role("list", name="Log")).to_contain_text(f"total of {day}")

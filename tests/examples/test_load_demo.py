@@ -25,7 +25,7 @@ def test_replays_what_was_asked_for_and_says_what_came_of_it():
     assert "2/2 days of a city" in said
     assert "ingest_temperatures: 2 runs succeeded, 0 held" in said
     assert (
-        "daily_temperature: 1 runs succeeded, 1 held\n  seattle|2010-03-14: waiting on 1 of 23: hours 03"
+        "daily_temperature: 1 runs succeeded, 1 held\n  seattle|2010-03-14: waiting on 1 of 23: hour 03"
         in said
     )
     assert DagRun.objects.filter(dag__dag_id="ingest_temperatures").count() == 2

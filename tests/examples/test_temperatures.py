@@ -91,8 +91,8 @@ class TestReplay:
         days = days_from(date(2010, 3, 12), 4)
         replay(days)
         assert ended() == predicted(days)
-        assert held()["daily_temperature", "seattle|2010-03-14"] == "waiting on 1 of 23: hours 03"
-        assert held()["daily_temperature", "sf|2010-03-14"] == "waiting on 1 of 23: hours 03"
+        assert held()["daily_temperature", "seattle|2010-03-14"] == "waiting on 1 of 23: hour 03"
+        assert held()["daily_temperature", "sf|2010-03-14"] == "waiting on 1 of 23: hour 03"
         row = world.held("daily_temperature", "seattle|2010-03-14")
         [progress] = holds.assess([row], now=now())[row.pk].progress
         assert progress.missing == ("seattle|2010-03-14T03:00:00",)
@@ -142,10 +142,10 @@ class TestReplay:
         assert ended() == predicted(days)
         assert ended().total() == 730 + 728 + 22 + 364
         assert held() == {
-            ("daily_temperature", "seattle|2010-03-14"): "waiting on 1 of 23: hours 03",
-            ("daily_temperature", "sf|2010-03-14"): "waiting on 1 of 23: hours 03",
-            ("monthly_temperature", "seattle|2010-03"): "waiting on 1 of 31: days 14",
-            ("monthly_temperature", "sf|2010-03"): "waiting on 1 of 31: days 14",
+            ("daily_temperature", "seattle|2010-03-14"): "waiting on 1 of 23: hour 03",
+            ("daily_temperature", "sf|2010-03-14"): "waiting on 1 of 23: hour 03",
+            ("monthly_temperature", "seattle|2010-03"): "waiting on 1 of 31: day 14",
+            ("monthly_temperature", "sf|2010-03"): "waiting on 1 of 31: day 14",
         }
         assert AssetEvent.objects.filter(asset__name="hourly_temperature").count() == 2 * 8759
 
@@ -196,7 +196,7 @@ class TestRecordedByHand:
     def test_hours_make_a_day(self):
         hours = [f"sf|2010-05-01T{hour:02}:00:00" for hour in range(24)]
         self.record("hourly_temperature", *hours[:23])
-        assert held()["daily_temperature", "sf|2010-05-01"] == "waiting on 1 of 24: hours 23"
+        assert held()["daily_temperature", "sf|2010-05-01"] == "waiting on 1 of 24: hour 23"
         self.record("hourly_temperature", hours[23])
         degrees = [each for label, each in readings("sf").items() if label.startswith("2010/05/01")]
         part = world.part("daily_temperature", "sf|2010-05-01")

@@ -55,7 +55,7 @@ class TestDag:
         emit("hourly", *hours("2026-03-10", *range(23)))
         turn()
         page = read(visitor.get("/dags/sum"))
-        assert "waiting on 1 of 24: hours 23" in page.text
+        assert "waiting on 1 of 24: hour 23" in page.text
         assert page.links["1"] == "/held?dag=sum"
 
     def test_tells_problems_of_its_definition(self, visitor):

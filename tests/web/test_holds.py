@@ -184,7 +184,7 @@ def test_the_walk_of_the_issue(visitor):
     consumer("sum", {"hourly": HOURS_TO_DAY}, writes=["daily"])
     emit("hourly", *hours("2026-03-10", *(n for n in range(24) if n != 9)))
     turn()
-    assert "waiting on 1 of 24: hours 09" in read(visitor.get("/held")).text
+    assert "waiting on 1 of 24: hour 09" in read(visitor.get("/held")).text
     visitor.post("/record", {"asset": "hourly", "key": "2026-03-10T09:00:00"})
     turn()
     assert "2026-03-10" not in read(visitor.get("/held")).links
