@@ -136,14 +136,17 @@ class PartitionedAssetTimetable(Timetable):
     def resolve(self, key: str) -> datetime | None:
         """The one partition date that the mappers see in a downstream key.
 
-        :raises InvalidKey: if one of them cannot read the key.
+        :raises InvalidKey: if the assets whose mappers can read the key are not enough to start a run.
         """
-        dates = set()
+        dates: set[datetime | None] = set()
+        refusals: dict[Leaf, str] = {}
         for leaf in self.assets.leaves():
             try:
                 dates.add(self.mapper_for(leaf).partition_date(key))
             except (CannotMap, InvalidKey) as refusal:
-                raise InvalidKey(str(refusal)) from None
+                refusals[leaf] = str(refusal)
+        if not self.assets.holds(lambda leaf: leaf not in refusals):
+            raise InvalidKey(next(iter(refusals.values())))
         dates.discard(None)
         return dates.pop() if len(dates) == 1 else None
 

@@ -174,3 +174,10 @@ class TestResolve:
         )
         with pytest.raises(InvalidKey):
             timetable.resolve(key)
+
+    def test_unless_another_asset_alone_may_start_a_run_with_it(self):
+        either = PartitionedAssetTimetable(
+            SALES | TARGETS, partition_mapper_config={SALES: StartOfDayMapper()}
+        )
+        assert either.resolve("us") is None
+        assert either.resolve("2026-03-10") == utc("2026-03-10T00:00")
