@@ -1,11 +1,14 @@
 """Held runs as values, and the verdict on each: what the scheduler, pages and the API all ask."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
+from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import F
+
 from core.models import HeldRun, Partition, ReceivedKey
-from scheduling import listening
+from scheduling import listening, presence, rounds
 from scheduling.algebra import verdicts
 from scheduling.algebra.conditions import Leaf
 from scheduling.algebra.verdicts import Held, Kind, Verdict
@@ -14,14 +17,23 @@ from scheduling.listening import BrokenDefinition, DagListening
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is asked once for many held runs: which are late, every key that has data, assets without keys."""
+
+    late: Collection[int]
+    known: Mapping[int, tuple[str, ...]]
+    present: Set[int]
+
+
 def assess(rows: Sequence[HeldRun], *, now: datetime) -> dict[int, Verdict]:
     """The verdict on each of `rows` as things stand. Reads only, in a fixed number of queries."""
     heard = listening.of_dags({row.dag for row in rows})
     received: dict[int, list[ReceivedKey]] = {row.pk: [] for row in rows}
     for each in ReceivedKey.objects.filter(held_run__in=rows).order_by("asset_id", "key"):
         received[each.held_run_id].append(each)
-    known = _known(rows, heard)
-    return {row.pk: _judge(row, heard[row.dag_id], received[row.pk], known, now) for row in rows}
+    facts = Facts(rounds.fired_before(rows), _known(rows, heard), _present(rows, heard, received))
+    return {row.pk: _judge(row, heard[row.dag_id], received[row.pk], facts, now) for row in rows}
 
 
 def _known(
@@ -37,18 +49,32 @@ def _known(
         if answer.mapper(asset_id).needs_known
     }
     known: dict[int, list[str]] = {asset_id: [] for asset_id in asset_ids}
-    for part in Partition.objects.filter(asset_id__in=asset_ids, data_at__isnull=False).order_by(
-        "partition_date", "key"
-    ):
-        known[part.asset_id].append(part.key)
+    oldest_first = (F("partition_date").asc(nulls_first=True), "pk")
+    parts = Partition.objects.filter(asset_id__in=asset_ids, data_at__isnull=False).order_by(*oldest_first)
+    for asset_id, key in parts.values_list("asset_id", "key") if asset_ids else ():
+        known[asset_id].append(key)
     return {asset_id: tuple(keys) for asset_id, keys in known.items()}
+
+
+def _present(
+    rows: Sequence[HeldRun],
+    heard: Mapping[int, DagListening | BrokenDefinition],
+    received: Mapping[int, Sequence[ReceivedKey]],
+) -> Set[int]:
+    """Assets without partitions that have data. Only those are looked at of which a held run has no key."""
+    asset_ids: set[int] = set()
+    for row in rows:
+        answer = heard[row.dag_id]
+        if isinstance(answer, DagListening) and not answer.takes_keyless:
+            asset_ids |= answer.leaf_of.keys() - {each.asset_id for each in received[row.pk]}
+    return presence.latest_events(asset_ids).keys() if asset_ids else frozenset()
 
 
 def _judge(
     row: HeldRun,
     answer: DagListening | BrokenDefinition,
     received: Sequence[ReceivedKey],
-    known: dict[int, tuple[str, ...]],
+    facts: Facts,
     now: datetime,
 ) -> Verdict:
     if isinstance(answer, BrokenDefinition):
@@ -61,12 +87,13 @@ def _judge(
         key=row.partition_key,
         opened_at=row.opened_at,
         last_event_at=row.last_event_at,
-        round=row.round,
+        is_late=row.pk in facts.late,
         paused=row.dag.is_paused,
         received=counted,
-        known={
-            answer.leaf_of[asset_id]: keys for asset_id, keys in known.items() if asset_id in answer.leaf_of
-        },
+        known={leaf: facts.known[pk] for pk, leaf in answer.leaf_of.items() if pk in facts.known},
+        present=()
+        if answer.takes_keyless
+        else {answer.leaf_of[pk] for pk in facts.present & set(answer.leaf_of)},
     )
     try:
         return verdicts.judge(answer.listening, held, now)

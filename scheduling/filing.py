@@ -1,41 +1,36 @@
 """Counts arrivals into held runs: locks the open one or opens it, and counts what is there already."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from django.db.models import Max, Q
+from django.db.models import Max
 
 from core import bulk
-from core.models import ConsumedEvent, Dag, HeldRun, Partition, ReceivedKey
-from scheduling import listening
+from core.models import ConsumedEvent, Dag, HeldRun, ReceivedKey
+from scheduling import filling, listening, rounds, states
 from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.verdicts import Late
 from scheduling.listening import UNKEYED, BrokenDefinition, DagListening
 from scheduling.mapping import Arrival
-
-Name = tuple[int, str]
-"""A Dag's primary key and a downstream key: what at most one open held run has."""
+from scheduling.rounds import Name
 
 
-RECEIVED = ("held_run_id", "asset_id", "key", "is_fresh", "received_at")
-
-Wanted = defaultdict[int, defaultdict[str, set[HeldRun]]]
-"""By asset and upstream key: the new held runs that would count it."""
-
-
-def file(arrivals: Sequence[Arrival], now: datetime) -> list[HeldRun]:
+def file(arrivals: Sequence[Arrival], now: datetime, *, anew: Collection[int] = ()) -> list[HeldRun]:
     """Count `arrivals` and mark their held runs to be judged. Call inside a transaction.
+
+    :param anew: primary keys of held runs that look again at what is there, as if they were just opened.
 
     The rows stay locked until it ends, so nothing is counted into a held run that fires meanwhile: whoever
     comes second finds it closed and opens the next round.
     """
     dags = {arrival.dag.pk: arrival.dag for arrival in arrivals}
     rows = _lock_or_open({(arrival.dag.pk, arrival.key) for arrival in arrivals}, dags, now)
-    arrivals = uncounted(arrivals)
+    arrivals = _note_late(uncounted(arrivals), rows, now)
     rows = _with_arrivals(rows, arrivals)
-    _fill([row for row in rows.values() if row.filled_at is None], dags, now)
+    filling.fill([row for row in rows.values() if row.filled_at is None or row.pk in anew], dags)
     _receive(arrivals, rows)
-    _consume((rows[arrival.dag.pk, arrival.key].pk, arrival.event.pk) for arrival in arrivals)
+    rounds.consume((rows[arrival.dag.pk, arrival.key].pk, arrival.event.pk) for arrival in arrivals)
     touched = [row.pk for row in rows.values()]
     HeldRun.objects.filter(pk__in=touched).update(judge_after=now, last_event_at=now, filled_at=now)
     return list(rows.values())
@@ -63,9 +58,35 @@ def open_filled(names: Collection[Name], dags: dict[int, Dag], now: datetime) ->
     """The open held run of each name, locked; one that was not there is opened and counts what is there."""
     rows = _lock_or_open(set(names), dags, now)
     opened = [row for row in rows.values() if row.filled_at is None]
-    _fill(opened, dags, now)
+    filling.fill(opened, dags, even_if_one_is_enough=True)
     HeldRun.objects.filter(pk__in=[row.pk for row in opened]).update(filled_at=now)
     return rows
+
+
+def _note_late(arrivals: Sequence[Arrival], rows: Mapping[Name, HeldRun], now: datetime) -> list[Arrival]:
+    """Mark stale what was made without the keys that arrive late; keep those that are to be counted.
+
+    A Dag that only marks (`late="mark_stale"`) counts none of them. Its held runs are locked: none fires
+    between this look and the end of the transaction.
+    """
+    late = rounds.fired_before({rows[arrival.dag.pk, arrival.key] for arrival in arrivals})
+    by_dag: dict[int, set[str]] = defaultdict(set)
+    for row in rows.values():
+        if row.pk in late:
+            by_dag[row.dag_id].add(row.partition_key)
+    for dag_id, keys in sorted(by_dag.items()):
+        states.make_stale(dag_id, keys, now)
+    heard = listening.of_dags({arrival.dag for arrival in arrivals if arrival.dag.pk in by_dag})
+    marking = {dag_id for dag_id, answer in heard.items() if _only_marks(answer)}
+    return [
+        arrival
+        for arrival in arrivals
+        if not (arrival.dag.pk in marking and arrival.key in by_dag[arrival.dag.pk])
+    ]
+
+
+def _only_marks(heard: DagListening | BrokenDefinition) -> bool:
+    return isinstance(heard, DagListening) and heard.listening.late is Late.MARK_STALE
 
 
 def _with_arrivals(rows: dict[Name, HeldRun], arrivals: Sequence[Arrival]) -> dict[Name, HeldRun]:
@@ -83,7 +104,7 @@ def _receive(arrivals: Sequence[Arrival], rows: dict[Name, HeldRun]) -> None:
         name = (row.pk, event.asset_id, event.partition_key or UNKEYED)
         received[name] = (*name, True, event.timestamp)
     fresh = bulk.Replace(("held_run_id", "asset_id", "key"), ("is_fresh", "received_at"))
-    bulk.insert(ReceivedKey, RECEIVED, list(received.values()), fresh)
+    bulk.insert(ReceivedKey, filling.RECEIVED, list(received.values()), fresh)
 
 
 def _lock_or_open(names: set[Name], dags: dict[int, Dag], now: datetime) -> dict[Name, HeldRun]:
@@ -101,17 +122,17 @@ def _lock_or_open(names: set[Name], dags: dict[int, Dag], now: datetime) -> dict
 
 
 def _locked(names: Sequence[Name]) -> dict[Name, HeldRun]:
-    rows = HeldRun.objects.held().filter(_any_of(names)).order_by("dag_id", "partition_key")
+    rows = HeldRun.objects.held().filter(rounds.any_of(names)).order_by("dag_id", "partition_key")
     return {(row.dag_id, row.partition_key): row for row in rows.select_for_update(no_key=True)}
 
 
 def _next_rounds(names: Sequence[Name], dags: dict[int, Dag], now: datetime) -> list[HeldRun]:
-    rounds = (
-        HeldRun.objects.filter(_any_of(names))
+    numbers = (
+        HeldRun.objects.filter(rounds.any_of(names))
         .values_list("dag_id", "partition_key")
         .annotate(last=Max("round"))
     )
-    last = {(dag_id, key): number for dag_id, key, number in rounds}
+    last = {(dag_id, key): number for dag_id, key, number in numbers}
     heard = listening.of_dags({dags[dag_id] for dag_id, _ in names})
     return [
         HeldRun(
@@ -138,72 +159,3 @@ def _date(heard: DagListening | BrokenDefinition, key: str) -> datetime | None:
             continue
     dates.discard(None)
     return dates.pop() if len(dates) == 1 else None
-
-
-def _fill(rows: Sequence[HeldRun], dags: dict[int, Dag], now: datetime) -> None:
-    """Completeness is a property of the data: count the upstream partitions that are there already.
-
-    They are those a mapper can enumerate, and those that the round before had counted.
-    """
-    if not rows:
-        return
-    wanted = _counted_before(rows)
-    heard = listening.of_dags({dags[row.dag_id] for row in rows})
-    for row in rows:
-        answer = heard[row.dag_id]
-        if not isinstance(answer, DagListening):
-            continue
-        for asset_id in answer.leaf_of:
-            for key in _upstream_keys(answer, asset_id, row.partition_key):
-                wanted[asset_id][key].add(row)
-    found = _found(wanted)
-    there = [(row.pk, part.asset_id, part.key, row.round == 1, part.data_at or now) for row, part in found]
-    bulk.insert(ReceivedKey, RECEIVED, there, bulk.Ignore())
-    _consume((row.pk, part.last_event_id) for row, part in found if part.last_event_id)
-
-
-def _counted_before(rows: Sequence[HeldRun]) -> Wanted:
-    wanted: Wanted = defaultdict(lambda: defaultdict(set))
-    later = {(row.dag_id, row.partition_key, row.round - 1): row for row in rows if row.round > 1}
-    if later:
-        before = ReceivedKey.objects.filter(
-            held_run__in=HeldRun.objects.filter(_any_of((dag_id, key) for dag_id, key, _ in later))
-        )
-        names = ("held_run__dag_id", "held_run__partition_key", "held_run__round", "asset_id", "key")
-        for dag_id, downstream, number, asset_id, key in before.values_list(*names):
-            if row := later.get((dag_id, downstream, number)):
-                wanted[asset_id][key].add(row)
-    return wanted
-
-
-def _upstream_keys(answer: DagListening, asset_id: int, key: str) -> tuple[str, ...]:
-    try:
-        return answer.mapper(asset_id).upstream_keys(key) or ()
-    except PartitionError:
-        return ()
-
-
-def _found(wanted: Wanted) -> list[tuple[HeldRun, Partition]]:
-    found = []
-    for asset_id, by_key in wanted.items():
-        keys = list(by_key)
-        for start in range(0, len(keys), 5000):
-            parts = Partition.objects.filter(
-                asset_id=asset_id, key__in=keys[start : start + 5000], data_at__isnull=False
-            ).only("asset_id", "key", "data_at", "last_event_id")
-            found += [(row, part) for part in parts for row in by_key[part.key]]
-    return found
-
-
-def _consume(pairs: Iterable[tuple[int, int | None]]) -> None:
-    bulk.insert(ConsumedEvent, ("held_run_id", "event_id"), list(pairs), bulk.Ignore())
-
-
-def _any_of(names: Iterable[Name]) -> Q:
-    by_dag: dict[int, list[str]] = defaultdict(list)
-    for dag_id, key in names:
-        by_dag[dag_id].append(key)
-    condition = Q(pk__in=[])
-    for dag_id, keys in by_dag.items():
-        condition |= Q(dag_id=dag_id, partition_key__in=keys)
-    return condition

@@ -5,21 +5,21 @@
 3. One that may fire becomes a queued Dag run in the same transaction; the others sleep again.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from django.db import transaction
 
 from core import bulk
-from core.models import AssetEvent, Dag, HeldRun, MappingProblem
-from scheduling import doorbell, filing, journal, listening, runs, states
+from core.models import AssetEvent, Dag, HeldRun
+from scheduling import complaints, doorbell, filing, journal, listening, presence, rounds, runs
 from scheduling.algebra.errors import PartitionError
-from scheduling.algebra.verdicts import Late, Verdict
+from scheduling.algebra.verdicts import Verdict
 from scheduling.assessing import assess
 from scheduling.doorbell import Bell
 from scheduling.journal import Deed
 from scheduling.listening import UNKEYED, DagListening
-from scheduling.mapping import Arrival, Problem, map_events
+from scheduling.mapping import map_events
 
 SAID = ("verdict", "sentence", "required_count", "received_count")
 """What the last judgement said, as columns of a held run."""
@@ -37,11 +37,12 @@ def route_pending(*, now: datetime, limit: int = 500) -> int:
         if not events:
             return 0
         mapped = map_events(events)
-        arrivals = _without_stale(filing.uncounted(mapped.arrivals), now)
+        arrivals = filing.uncounted(mapped.arrivals)
         if arrivals:
             filing.file(arrivals, now)
             doorbell.ring(Bell.JUDGE)
-        _keep(mapped.problems, now)
+        judge_again(mapped.woken, at=now)
+        complaints.keep(mapped.problems, at=now)
         AssetEvent.objects.filter(pk__in=[event.pk for event in events]).update(routed_at=now)
     return len(events)
 
@@ -58,7 +59,10 @@ def judge_due(*, now: datetime, limit: int = 200) -> int:
         if not rows:
             return 0
         answers = assess(rows, now=now)
-        _fire([row for row in rows if answers[row.pk].may_fire], answers, now)
+        ready = [row for row in rows if answers[row.pk].may_fire]
+        if lost := rounds.drop_lost(ready):
+            answers |= assess([row for row in ready if row.pk in lost], now=now)
+        _fire([row for row in ready if answers[row.pk].may_fire], answers, now)
         _give_up([row for row in rows if answers[row.pk].gives_up], answers, now)
         for row in rows:
             _say(row, answers[row.pk])
@@ -113,9 +117,12 @@ def supersede(rows: Sequence[HeldRun], *, by: str, at: datetime) -> None:
     )
 
 
-def judge_again(dags: Iterable[Dag], *, at: datetime) -> None:
+@transaction.atomic
+def judge_again(dags: Collection[Dag], *, at: datetime) -> None:
     """Something other than an event changed for `dags` (unpaused, redefined): look at all they hold."""
-    if HeldRun.objects.held().filter(dag__in=list(dags)).update(judge_after=at):
+    rows = HeldRun.objects.held().filter(dag__in=list(dags)).order_by("dag_id", "partition_key")
+    pks = list(rows.select_for_update(no_key=True).values_list("pk", flat=True)) if dags else []
+    if HeldRun.objects.filter(pk__in=pks).update(judge_after=at):
         doorbell.ring(Bell.JUDGE)
 
 
@@ -151,7 +158,23 @@ def _fire(
         at=at,
     )
     become(rows, made, by=deed.by, at=at)
+    _consume_present(rows, answers)
     return made
+
+
+def _consume_present(rows: Sequence[HeldRun], answers: dict[int, Verdict]) -> None:
+    """A run has also consumed the newest event of an asset without partitions that was there for it."""
+    present = {row: [each.leaf for each in answers[row.pk].progress if each.present] for row in rows}
+    heard = listening.of_dags({row.dag for row, leaves in present.items() if leaves})
+    pairs = [
+        (row.pk, asset_id)
+        for row, leaves in present.items()
+        if leaves and isinstance(answer := heard[row.dag_id], DagListening)
+        for asset_id, leaf in answer.leaf_of.items()
+        if leaf in leaves
+    ]
+    latest = presence.latest_events(asset_id for _, asset_id in pairs) if pairs else {}
+    rounds.consume((pk, latest[asset_id]) for pk, asset_id in pairs if asset_id in latest)
 
 
 def _give_up(rows: Sequence[HeldRun], answers: dict[int, Verdict], at: datetime) -> None:
@@ -167,40 +190,3 @@ def _missing(verdict: Verdict) -> list[dict[str, object]]:
     return [
         {"asset": each.leaf.words(), "keys": list(each.missing)} for each in verdict.progress if each.missing
     ]
-
-
-def _without_stale(arrivals: Sequence[Arrival], now: datetime) -> list[Arrival]:
-    """Drop late arrivals of Dags that only mark their partition stale (`late="mark_stale"`), and mark it."""
-    heard = listening.of_dags({arrival.dag for arrival in arrivals})
-    markers = {
-        pk
-        for pk, answer in heard.items()
-        if isinstance(answer, DagListening) and answer.listening.late is Late.MARK_STALE
-    }
-    late = set()
-    for dag_id in markers:
-        keys = {arrival.key for arrival in arrivals if arrival.dag.pk == dag_id}
-        fired = HeldRun.objects.filter(dag_id=dag_id, partition_key__in=keys, state=HeldRun.State.FIRED)
-        late |= {(dag_id, key) for key in fired.values_list("partition_key", flat=True)}
-        states.make_stale(dag_id, [key for other, key in late if other == dag_id], now)
-    return [arrival for arrival in arrivals if (arrival.dag.pk, arrival.key) not in late]
-
-
-def _keep(problems: Sequence[Problem], now: datetime) -> None:
-    MappingProblem.objects.bulk_create(
-        [
-            MappingProblem(event=each.event, dag=each.dag, kind=each.kind, sentence=each.sentence, at=now)
-            for each in problems
-        ],
-        ignore_conflicts=True,
-    )
-    for each in problems:
-        journal.note(
-            each.kind,
-            at=now,
-            about=each.dag,
-            key=each.event.partition_key,
-            asset=each.event.asset_id,
-            event_id=each.event.pk,
-            sentence=each.sentence,
-        )

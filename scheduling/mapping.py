@@ -8,7 +8,7 @@ from django.conf import settings
 
 from core import locks
 from core.models import AssetEvent, Dag, Dependency, MappingProblem
-from scheduling import listening
+from scheduling import listening, presence
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.keys import validate_key
 from scheduling.listening import UNKEYED, BrokenDefinition, DagListening
@@ -40,16 +40,28 @@ class Problem:
 class Mapped:
     arrivals: list[Arrival] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    woken: set[Dag] = field(default_factory=set)
 
 
 def map_events(events: Sequence[AssetEvent]) -> Mapped:
-    """What each of `events` means to each active Dag that listens to its asset, in a few queries."""
+    """What each of `events` means to each active Dag that listens to its asset, in a few queries.
+
+    `woken` are Dags that wait for an asset without partitions, of which the first event has come.
+    """
     dags = _listeners({event.asset_id for event in events})
     listenings = listening.of_dags({dag for group in dags.values() for dag in group})
     mapped = Mapped()
     for event in events:
         for dag in dags.get(event.asset_id, ()):
             _map_one(event, dag, listenings[dag.pk], mapped)
+    return mapped
+
+
+def map_for(dag: Dag, events: Iterable[AssetEvent]) -> Mapped:
+    """What each of `events` means to `dag`, which listens to their assets."""
+    heard, mapped = listening.of_dags([dag])[dag.pk], Mapped()
+    for event in events:
+        _map_one(event, dag, heard, mapped)
     return mapped
 
 
@@ -70,10 +82,19 @@ def _map_one(event: AssetEvent, dag: Dag, heard: DagListening | BrokenDefinition
         if heard.takes_keyless:
             mapped.arrivals.append(Arrival(dag, UNKEYED, event))
         else:
-            sentence = f"the event has no partition key, and {dag.dag_id} only counts events that have one"
-            mapped.problems.append(Problem(dag, event, Kind.NO_KEY, sentence))
+            _map_without_key(event, dag, heard, mapped)
     elif heard.takes_keys:
         _map_key(event, event.partition_key, dag, heard, mapped)
+
+
+def _map_without_key(event: AssetEvent, dag: Dag, heard: DagListening, mapped: Mapped) -> None:
+    """It starts no Dag that is partition-aware; but the asset may be one that has no keys, and others do."""
+    if len(heard.leaf_of) > 1 and presence.latest_events([event.asset_id]):
+        if presence.is_first(event):
+            mapped.woken.add(dag)
+    else:
+        sentence = f"the event has no partition key, and {dag.dag_id} only counts events that have one"
+        mapped.problems.append(Problem(dag, event, Kind.NO_KEY, sentence))
 
 
 def _map_key(event: AssetEvent, key: str, dag: Dag, heard: DagListening, mapped: Mapped) -> None:

@@ -107,7 +107,8 @@ def take_data(asset: Asset, keys: Collection[str], at: datetime) -> None:
 def make_stale(dag_id: int, keys: Collection[str], at: datetime) -> None:
     """What runs of a Dag have consumed for `keys` is not the newest any more."""
     outlets = Outlet.objects.filter(dag_id=dag_id).values("asset_id")
-    Partition.objects.filter(asset_id__in=outlets, key__in=keys).update(stale_since=at, updated_at=at)
+    pks = _locked(Partition.objects.filter(asset_id__in=outlets, key__in=keys))
+    Partition.objects.filter(pk__in=pks).update(stale_since=at, updated_at=at)
 
 
 def dating(asset: Asset) -> Callable[[str | None], datetime | None]:

@@ -3,7 +3,7 @@
 Scheduler, pages, API, preview and explanation all call `judge`; none of them decides again.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -57,22 +57,27 @@ class Listening:
 class Held:
     """One held run as a value.
 
-    `received` maps each leaf to its counted keys, true where the key is fresh in this round; `known` maps the
-    leaves whose mappers need it to every key that has data.
+    `is_late`: another of its key has fired before. `received` maps each leaf to its counted keys, true where
+    the key is fresh: nothing that fired before has consumed what it is now. `known` maps the leaves whose
+    mappers need it to every key that has data; `present` are those whose assets have data and no partitions.
     """
 
     key: str
     opened_at: datetime
     last_event_at: datetime
-    round: int = 1
+    is_late: bool = False
     paused: bool = False
     received: Mapping[Leaf, Mapping[str, bool]] = field(default_factory=dict)
     known: Mapping[Leaf, tuple[str, ...]] = field(default_factory=dict)
+    present: Collection[Leaf] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far one asset is. `required` is None where any one key that maps here is enough."""
+    """How far one asset is. `required` is None where any one key that maps here is enough.
+
+    `present`: it has no partitions, and is there for every key.
+    """
 
     leaf: Leaf
     required: tuple[str, ...] | None = None
@@ -85,6 +90,7 @@ class Progress:
     needed: int = 1
     noun: str = "keys"
     error: str = ""
+    present: bool = False
 
     @property
     def required_count(self) -> int:
@@ -139,21 +145,23 @@ def judge(listening: Listening, held: Held, now: datetime) -> Verdict:
     """Decide one held run. Cost grows with the keys it requires, with nothing else."""
     progress = tuple(_progress(leaf, listening, held, now) for leaf in listening.condition.leaves())
     by_leaf = {each.leaf: each for each in progress}
-    restart = held.round > 1 and listening.late is Late.RESTART
+    restart = held.is_late and listening.late is Late.RESTART
     arrived = (lambda leaf: by_leaf[leaf].renewed) if restart else (lambda leaf: by_leaf[leaf].satisfied)
     if not listening.condition.holds(arrived):
-        return _overdue(listening, held, progress, now) or _held_back(
+        return _given_up(listening, held, by_leaf, arrived, now) or _held_back(
             listening.condition, by_leaf, arrived, _next_deadline(listening, held, now)
         )
     if held.paused:
         return Verdict(Kind.PAUSED, "complete; the Dag is paused", progress)
-    if held.round == 1 or restart or listening.starts_with_one_key():
+    if not held.is_late or restart:
         return Verdict(Kind.READY, "complete", progress)
-    return _later_round(listening, held, by_leaf, now)
+    return _late(listening, held, by_leaf, now)
 
 
 def _progress(leaf: Leaf, listening: Listening, held: Held, now: datetime) -> Progress:
     mapper, received = listening.mappers[leaf], held.received.get(leaf, {})
+    if leaf in held.present:
+        return Progress(leaf, required=(), satisfied=True, renewed=True, present=True)
     try:
         required = mapper.required(held.key, held.known.get(leaf, ()))
     except PartitionError as error:
@@ -191,15 +199,32 @@ def _counted(mapper: Mapper, received: Mapping[str, bool]) -> dict[str, bool]:
     return counted
 
 
-def _overdue(
-    listening: Listening, held: Held, progress: tuple[Progress, ...], now: datetime
+def _given_up(
+    listening: Listening,
+    held: Held,
+    by_leaf: Mapping[Leaf, Progress],
+    arrived: Callable[[Leaf], bool],
+    now: datetime,
 ) -> Verdict | None:
-    """The end of a held run whose deadline has passed and says that it is to be cancelled."""
-    for leaf, mapper in listening.mappers.items():
-        if mapper.wait_policy and mapper.wait_policy.gives_up(now - held.opened_at):
-            sentence = f"its deadline for {leaf.words()} has passed: {mapper.wait_policy.sentence()}"
-            return Verdict(Kind.UNREACHABLE, sentence, progress, gives_up=True)
-    return None
+    """The end of a held run that cannot fire any more without a leaf whose deadline says to cancel it."""
+
+    def is_over(leaf: Leaf) -> bool:
+        policy = listening.mappers[leaf].wait_policy
+        return bool(policy and policy.gives_up(now - held.opened_at)) and not arrived(leaf)
+
+    over = [leaf for leaf in by_leaf if is_over(leaf)]
+    condition = listening.condition
+
+    def could(leaf: Leaf) -> bool:
+        return not by_leaf[leaf].error
+
+    if condition.holds(lambda leaf: leaf not in over) and (
+        not condition.holds(could) or condition.holds(lambda leaf: could(leaf) and leaf not in over)
+    ):
+        return None
+    policy = listening.mappers[over[0]].wait_policy or WaitForAll()
+    sentence = f"its deadline for {over[0].words()} has passed: {policy.sentence()}"
+    return Verdict(Kind.UNREACHABLE, sentence, tuple(by_leaf.values()), gives_up=True)
 
 
 def _next_deadline(listening: Listening, held: Held, now: datetime) -> datetime | None:
@@ -234,14 +259,15 @@ def _about(each: Progress, progress: tuple[Progress, ...]) -> str:
     return f"{each.leaf.words()} ({each.sentence()})"
 
 
-def _later_round(
-    listening: Listening, held: Held, by_leaf: Mapping[Leaf, Progress], now: datetime
-) -> Verdict:
+def _late(listening: Listening, held: Held, by_leaf: Mapping[Leaf, Progress], now: datetime) -> Verdict:
+    """A complete held run whose key has fired before: does it fire again, and when?"""
     progress = tuple(by_leaf.values())
-    if listening.late is Late.IMMEDIATE:
-        return Verdict(Kind.READY, "complete; a late key came", progress)
     if listening.late is Late.HOLD:
         return Verdict(Kind.WAITING, "waiting for a person: late keys need approval", progress)
+    if listening.late is Late.MARK_STALE:
+        return Verdict(Kind.WAITING, "late keys only mark its partition stale", progress)
+    if listening.late is Late.IMMEDIATE or listening.starts_with_one_key():
+        return Verdict(Kind.READY, "complete; a late key came", progress)
     if listening.condition.holds(lambda leaf: by_leaf[leaf].renewed):
         return Verdict(Kind.READY, "complete; everything came anew", progress)
     until = held.last_event_at + listening.settle

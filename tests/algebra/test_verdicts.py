@@ -113,6 +113,30 @@ class TestDeadlines:
         assert verdict.sentence == "its deadline for a has passed: all, or after 6 hours: cancel"
         assert self.verdict(Cancel, received=("tw", "us", "jp")).may_fire
 
+    def test_cancel_does_not_give_up_what_has_come(self):
+        """`a` is complete; that `b` is not is no reason of its deadline's."""
+        both = listening(A & B, a=regions(Deadline("6h", Cancel)))
+        verdict = judge(both, held(opened_at=self.OPENED, received={A: fresh("tw", "jp", "us")}), NOW)
+        assert (verdict.kind, verdict.gives_up) == (Kind.WAITING, False)
+
+    def test_nor_while_an_alternative_may_still_come(self):
+        either = listening(A | B, a=regions(Deadline("6h", Cancel)))
+        verdict = judge(either, held(opened_at=self.OPENED, received={A: fresh("tw")}), NOW)
+        assert (verdict.kind, verdict.gives_up) == (Kind.WAITING, False)
+
+
+class TestAnAssetWithoutPartitions:
+    def test_it_is_there_for_every_key(self):
+        both = listening(A & B, a=regions())
+        assert judge(both, held(received={A: fresh("tw", "jp", "us")}, present={B}), NOW).may_fire
+        waiting = judge(both, held(received={A: fresh("tw")}, present={B}), NOW)
+        assert waiting.sentence == "waiting on a (2 of 3: keys jp, us)"
+        assert (waiting.received_count, waiting.required_count) == (1, 3)
+
+    def test_it_settles_nothing_late(self):
+        late = held(is_late=True, received={A: fresh("k")}, present={B})
+        assert judge(listening(A & B), late, NOW).may_fire
+
 
 class TestPaused:
     def test_complete_but_paused_says_so(self):
@@ -127,7 +151,9 @@ class TestLaterRounds:
     ALL = {A: stale("tw", "jp") | fresh("us")}
 
     def late(self, policy, received=None, at=NOW):
-        return judge(listening(late=policy, a=regions()), held(round=2, received=received or self.ALL), at)
+        return judge(
+            listening(late=policy, a=regions()), held(is_late=True, received=received or self.ALL), at
+        )
 
     def test_it_settles_for_ten_minutes(self):
         verdict = self.late(Late.SETTLE)
@@ -147,9 +173,18 @@ class TestLaterRounds:
         assert self.late(Late.RESTART, {A: fresh("tw", "jp", "us")}).may_fire
         assert "jp" in self.late(Late.RESTART).sentence or self.late(Late.RESTART).kind is Kind.WAITING
 
+    def test_a_late_key_of_a_partition_that_is_only_marked_fires_nothing(self):
+        verdict = self.late(Late.MARK_STALE, {A: fresh("tw", "jp", "us")}, NOW + timedelta(days=1))
+        assert verdict.kind is Kind.WAITING
+
+    @pytest.mark.parametrize("policy", [Late.HOLD, Late.MARK_STALE])
+    def test_where_one_key_is_enough_a_person_or_nobody_decides_if_it_says_so(self, policy):
+        late = held(is_late=True, received={A: fresh("all")})
+        assert not judge(listening(late=policy), late, NOW + timedelta(days=1)).may_fire
+
     def test_where_one_key_is_enough_it_fires_at_once(self):
-        assert judge(listening(A | B), held(round=3, received={A: fresh("all")}), NOW).may_fire
+        assert judge(listening(A | B), held(is_late=True, received={A: fresh("all")}), NOW).may_fire
 
     def test_two_that_must_meet_settle(self):
         received = {A: fresh("all"), B: stale("all")}
-        assert judge(listening(A & B), held(round=2, received=received), NOW).kind is Kind.SETTLING
+        assert judge(listening(A & B), held(is_late=True, received=received), NOW).kind is Kind.SETTLING

@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from core.models import ConsumedEvent, HeldRun, JournalEntry, ReceivedKey
+from core.models import ConsumedEvent, HeldRun, JournalEntry, MappingProblem, ReceivedKey
 from scheduling import holds
 from tests.engine import world
 from tests.engine.world import ALICE, NOW
@@ -16,13 +16,13 @@ def listen(tmp_path):
     """Define the Dag `c` anew, listening to `assets` through `mapper`, and let the engine turn."""
     directory = Directory(tmp_path)
 
-    def define(mapper: str, *, assets: str = 'Asset("a")', at=LATER) -> None:
+    def define(mapper: str, *, assets: str = 'Asset("a")', at=LATER, fits=True) -> None:
         directory.write(
             "c",
             f"""DAG("c", schedule=PartitionedAssetTimetable(assets={assets}, partition_mapper={mapper}))""",
         )
         report = directory.sync(at)
-        assert report.ok, report.troubles
+        assert report.ok is fits, report.troubles
         world.turn(at)
 
     return define
@@ -198,3 +198,56 @@ def test_a_held_run_closed_by_hand_stays_closed(listen):
     holds.cancel(world.held("c", SIX_HOURS[0]), deed=ALICE, at=NOW)
     listen("StartOfDayMapper()", assets='Asset("a") & Asset("b")')
     assert held() == {}
+
+
+class TestProblems:
+    def test_a_key_that_cannot_be_mapped_any_more_is_shown_as_one(self, listen):
+        listen("IdentityMapper()", assets='Asset("a") & Asset("b")', at=NOW)
+        world.emit("a", "2026-03-10T09:00:00", "tw")
+        world.turn()
+        listen("StartOfDayMapper()", assets='Asset("a") & Asset("b")')
+        problem = MappingProblem.objects.get()
+        assert (problem.event.partition_key, problem.dag.dag_id) == ("tw", "c")
+        assert JournalEntry.objects.filter(event=problem.kind, partition_key="tw").count() == 1
+
+    def test_what_an_edit_lost_comes_back_with_the_next(self, listen):
+        both = 'Asset("a") & Asset("b")'
+        listen("IdentityMapper()", assets=both, at=NOW)
+        world.emit("a", "tw")
+        world.turn()
+        listen("StartOfDayMapper()", assets=both, fits=False)
+        assert held() == {}
+        listen("IdentityMapper()", assets=both)
+        assert held() == {"tw": ["tw"]}
+        assert not MappingProblem.objects.exists()
+
+    def test_a_key_that_could_not_be_mapped_counts_once_it_can(self, listen):
+        listen("StartOfDayMapper()", at=NOW)
+        world.emit("a", "tw")
+        world.turn()
+        assert MappingProblem.objects.count() == 1
+        listen("IdentityMapper()")
+        assert world.fired("c") == ["tw"]
+        assert not MappingProblem.objects.exists()
+
+    def test_one_that_still_cannot_is_told_once(self, listen):
+        listen("StartOfDayMapper()", at=NOW)
+        world.emit("a", "tw")
+        world.turn()
+        listen("StartOfHourMapper()", fits=False)
+        assert MappingProblem.objects.count() == 1
+        assert JournalEntry.objects.filter(event="failed to map partition_key").count() == 1
+
+
+class TestLateRounds:
+    def test_what_only_marks_late_keys_now_waits_no_more(self, listen):
+        listen("IdentityMapper(), settle='1h'", assets='Asset("a") & Asset("b")', at=NOW)
+        world.emit("a", "k")
+        world.emit("b", "k")
+        world.turn()
+        world.emit("a", "k", at=LATER)
+        world.turn(LATER)
+        assert held() == {"k": ["k", "k"]}
+        listen("IdentityMapper(), late='mark_stale'", assets='Asset("a") & Asset("b")')
+        assert held() == {}
+        assert HeldRun.objects.get(round=2).state == "superseded"

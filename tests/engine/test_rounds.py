@@ -2,9 +2,10 @@ from datetime import timedelta
 
 import pytest
 
-from core.models import HeldRun
-from scheduling import holds
+from core.models import ConsumedEvent, DagRun, HeldRun, ReceivedKey
+from scheduling import corrections, holds
 from tests.engine.world import (
+    ALICE,
     HOURS_TO_DAY,
     IDENTITY,
     MINUTE,
@@ -12,10 +13,12 @@ from tests.engine.world import (
     REGIONS,
     consumer,
     emit,
+    finish,
     fired,
     held,
     hours,
     part,
+    start,
     turn,
 )
 
@@ -147,3 +150,129 @@ class TestAnEventWhileItFires:
         turn(NOW + timedelta(days=1))
         assert HeldRun.objects.count() == 1
         assert HeldRun.objects.get().consumed.count() == 2
+
+    def test_events_that_came_before_it_fired_are_not_late_either(self):
+        """Two events of b are on record when a is mapped; the run fires with what both made of b."""
+        consumer("joined", {"a": IDENTITY, "b": IDENTITY})
+        emit("a", "k")
+        emit("b", "k")
+        emit("b", "k")
+        holds.route_pending(now=NOW, limit=1)
+        holds.judge_due(now=NOW)
+        turn(NOW + timedelta(days=1))
+        assert fired("joined") == ["k"]
+        assert HeldRun.objects.get().consumed.count() == 3
+
+
+class TestAfterACancellation:
+    @pytest.mark.parametrize("late", ["settle", "immediate", "hold", "mark_stale", "restart"])
+    def test_a_key_is_not_late_that_has_never_fired(self, late):
+        consumer("all", {"regional": REGIONS}, late=late)
+        emit("regional", "tw", "jp")
+        turn()
+        holds.cancel(held("all", "all"), deed=ALICE, at=NOW)
+        emit("regional", "us", at=LATER)
+        turn(LATER)
+        assert fired("all") == ["all"]
+
+    def test_what_came_anew_before_it_still_has(self):
+        consumer("all", {"regional": REGIONS})
+        emit("regional", "tw", "jp", "us")
+        turn()
+        emit("regional", "tw", "jp", at=LATER)
+        turn(LATER)
+        holds.cancel(held("all", "all"), deed=ALICE, at=LATER)
+        emit("regional", "us", at=LATER)
+        turn(LATER)
+        assert fired("all") == ["all", "all"]
+
+    def test_what_was_counted_by_a_run_that_is_off_the_record_is_not_late(self):
+        consumer("all", {"regional": REGIONS}, late="hold")
+        emit("regional", "tw", "jp", "us")
+        turn()
+        corrections.delete(DagRun.objects.get(), deed=ALICE, at=NOW)
+        emit("regional", "us", at=LATER)
+        turn(LATER)
+        assert fired("all") == ["all"]
+
+
+class TestWhereOneKeyIsEnough:
+    def test_hold_means_a_person_decides(self):
+        consumer("copy", {"a": IDENTITY}, late="hold")
+        emit("a", "k")
+        turn()
+        emit("a", "k", at=LATER)
+        turn(LATER)
+        assert fired("copy") == ["k"]
+        assert "need approval" in held("copy", "k").sentence
+
+    def test_each_round_counts_what_came_in_it_and_no_more(self):
+        """Otherwise the hundredth key of a fixed one would copy the ninety-nine before it."""
+        consumer("fixed", {"a": {"type": "FixedKeyMapper", "downstream_key": "all"}})
+        for number in range(5):
+            emit("a", f"k{number}", at=NOW + number * MINUTE)
+            turn(NOW + number * MINUTE)
+        assert fired("fixed") == ["all"] * 5
+        assert ReceivedKey.objects.count() == ConsumedEvent.objects.count() == 5
+
+
+class TestMarkStale:
+    def test_an_open_late_round_fires_no_more(self):
+        made = complete_day()
+        emit("hourly", *hours(DAY, 9), at=LATER)
+        turn(LATER)
+        made.schedule["late"], made.revision = "mark_stale", made.revision + 1
+        made.save()
+        holds.judge_again([made], at=LATER)
+        turn(LATER + timedelta(days=1))
+        assert fired("daily") == [DAY]
+        assert held("daily", DAY).sentence == "late keys only mark its partition stale"
+
+    def test_the_partition_is_stale_until_its_run_has_written_it_anew(self):
+        consumer("copy", {"a": IDENTITY}, writes=["b"])
+        emit("a", "k")
+        turn()
+        finish(start(DagRun.objects.get()), "b", at=NOW + MINUTE)
+        emit("a", "k", at=LATER)
+        turn(LATER)
+        assert part("b", "k").is_stale
+        finish(start(DagRun.objects.last(), at=LATER + MINUTE), "b", at=LATER + 2 * MINUTE)
+        assert not part("b", "k").is_stale
+
+
+class TestMappersThatNeedToKnow:
+    ALL = {"type": "AllPartitionsMapper"}
+
+    def test_a_consumer_defined_later_sees_all_that_is_there(self):
+        emit("a", "x", "y")
+        turn()
+        consumer("everything", {"a": self.ALL})
+        emit("a", "z")
+        turn()
+        assert fired("everything") == ["all"]
+        assert HeldRun.objects.get().consumed.count() == 3
+
+    def test_the_newest_of_keys_without_a_date_is_the_one_seen_last(self):
+        consumer("latest", {"a": {"type": "LatestPartitionMapper"}, "b": IDENTITY})
+        emit("a", "zebra")
+        emit("a", "ant")
+        emit("b", "latest")
+        turn()
+        assert fired("latest") == ["latest"]
+        [progress, _] = holds.assess([HeldRun.objects.get()], now=NOW)[HeldRun.objects.get().pk].progress
+        assert progress.required == ("ant",)
+
+
+class TestAnotherMapper:
+    def test_keys_of_the_round_before_that_map_elsewhere_now_are_left_there(self):
+        made = consumer("joined", {"a": {"type": "StartOfDayMapper"}, "b": IDENTITY})
+        emit("a", *hours(DAY, 3))
+        emit("b", DAY)
+        turn()
+        assert fired("joined") == [DAY]
+        made.dependencies.filter(asset__name="a").update(mapper=IDENTITY)
+        made.revision += 1
+        made.save()
+        emit("b", DAY, at=LATER)
+        turn(LATER)
+        assert held("joined", DAY).sentence == "waiting on a (any key that maps here)"

@@ -1,0 +1,149 @@
+"""Counts what is there already for held runs just opened: completeness is a property of the data."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from core import bulk
+from core.models import AssetEvent, Dag, HeldRun, Partition, ReceivedKey
+from scheduling import listening, rounds
+from scheduling.algebra.errors import PartitionError
+from scheduling.listening import BrokenDefinition, DagListening
+
+RECEIVED = ("held_run_id", "asset_id", "key", "is_fresh", "received_at")
+
+Wanted = defaultdict[int, defaultdict[str, set[HeldRun]]]
+"""By asset and upstream key: the new held runs that would count it."""
+
+PORTION = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class There:
+    """An upstream partition that has data, and the event by which it came last."""
+
+    asset_id: int
+    key: str
+    data_at: datetime
+    event_id: int | None
+
+
+def fill(rows: Sequence[HeldRun], dags: Mapping[int, Dag], *, even_if_one_is_enough: bool = False) -> None:
+    """Count the upstream partitions that are there for `rows`, which this transaction has opened.
+
+    They are those that a mapper can enumerate, and those that the round before had counted. A key is fresh
+    unless a round before has fired with what it is now. Events that nobody has mapped yet are counted through
+    their partitions here, and only here.
+
+    :param even_if_one_is_enough: usually a Dag for which one key is enough looks for no others.
+    """
+    heard = {
+        dag_id: answer
+        for dag_id, answer in _heard(rows, dags)
+        if even_if_one_is_enough or _needs_several(answer)
+    }
+    rows = [row for row in rows if row.dag_id in heard]
+    if not rows:
+        return
+    found = list(_found(_wanted(rows, heard)))
+    spent = rounds.consumed_before(rows, {part.event_id for _, part in found if part.event_id})
+    late = rounds.fired_before(rows) if spent or any(part.event_id is None for _, part in found) else set()
+    received = [
+        (row.pk, part.asset_id, part.key, _is_fresh(row, part, spent, late), part.data_at)
+        for row, part in found
+    ]
+    bulk.insert(ReceivedKey, RECEIVED, received, bulk.Ignore())
+    rounds.consume((row.pk, part.event_id) for row, part in found if part.event_id)
+    rounds.consume(_unmapped(found))
+
+
+def _heard(rows: Iterable[HeldRun], dags: Mapping[int, Dag]) -> Iterator[tuple[int, DagListening]]:
+    for dag_id, answer in listening.of_dags({dags[row.dag_id] for row in rows}).items():
+        if not isinstance(answer, BrokenDefinition):
+            yield dag_id, answer
+
+
+def _needs_several(heard: DagListening) -> bool:
+    return not (heard.takes_keyless or heard.listening.starts_with_one_key())
+
+
+def _is_fresh(row: HeldRun, part: There, spent: Collection[tuple[int, int]], late: Collection[int]) -> bool:
+    if part.event_id is None:  # pruned: it is older than anything that matters
+        return row.pk not in late
+    return (row.pk, part.event_id) not in spent
+
+
+def _wanted(rows: Sequence[HeldRun], heard: Mapping[int, DagListening]) -> Wanted:
+    wanted: Wanted = defaultdict(lambda: defaultdict(set))
+    for row, asset_id, key in _counted_before(rows):
+        if _feeds(heard[row.dag_id], asset_id, key, row.partition_key):
+            wanted[asset_id][key].add(row)
+    for row in rows:
+        answer = heard[row.dag_id]
+        for asset_id in answer.leaf_of:
+            for key in _upstream_keys(answer, asset_id, row.partition_key):
+                wanted[asset_id][key].add(row)
+    return wanted
+
+
+def _counted_before(rows: Iterable[HeldRun]) -> Iterator[tuple[HeldRun, int, str]]:
+    """What the round before each of `rows` had counted: the held run, the asset and the key."""
+    later = {(row.dag_id, row.partition_key, row.round - 1): row for row in rows if row.round > 1}
+    if not later:
+        return
+    before = ReceivedKey.objects.filter(
+        held_run__in=HeldRun.objects.filter(rounds.any_of((dag_id, key) for dag_id, key, _ in later))
+    )
+    names = ("held_run__dag_id", "held_run__partition_key", "held_run__round", "asset_id", "key")
+    for *name, asset_id, key in before.values_list(*names):
+        if row := later.get(tuple(name)):
+            yield row, asset_id, key
+
+
+def _upstream_keys(heard: DagListening, asset_id: int, downstream: str) -> Iterable[str]:
+    mapper = heard.mapper(asset_id)
+    if mapper.needs_known:
+        known = Partition.objects.filter(asset=asset_id, data_at__isnull=False)
+        keys = known.values_list("key", flat=True).iterator()
+        return [key for key in keys if _feeds(heard, asset_id, key, downstream)]
+    try:
+        return mapper.upstream_keys(downstream) or ()
+    except PartitionError:
+        return ()
+
+
+def _feeds(heard: DagListening, asset_id: int, key: str, downstream: str) -> bool:
+    """Whether an upstream key maps to a downstream one, as the Dag listens now."""
+    try:
+        return asset_id in heard.leaf_of and downstream in heard.mapper(asset_id).to_downstream(key)
+    except PartitionError:
+        return False
+
+
+def _found(wanted: Wanted) -> Iterator[tuple[HeldRun, There]]:
+    for asset_id, by_key in wanted.items():
+        for keys in _portions(by_key):
+            parts = Partition.objects.filter(asset_id=asset_id, key__in=keys, data_at__isnull=False)
+            for key, data_at, event_id in parts.values_list("key", "data_at", "last_event_id"):
+                part = There(asset_id, key, data_at, event_id)  # type: ignore[arg-type]  # it has data
+                for row in by_key[key]:
+                    yield row, part
+
+
+def _unmapped(found: Iterable[tuple[HeldRun, There]]) -> Iterator[tuple[int, int]]:
+    """(held run, event) for the events of what was found that wait to be mapped."""
+    by_place: Wanted = defaultdict(lambda: defaultdict(set))
+    for row, part in found:
+        by_place[part.asset_id][part.key].add(row)
+    for asset_id, by_key in by_place.items():
+        for keys in _portions(by_key):
+            waiting = AssetEvent.objects.unrouted().filter(asset_id=asset_id, partition_key__in=keys)
+            for key, event_id in waiting.values_list("partition_key", "pk"):
+                yield from ((row.pk, event_id) for row in by_key[key or ""])
+
+
+def _portions(keys: Iterable[str]) -> Iterator[list[str]]:
+    listed = list(keys)
+    for start in range(0, len(listed), PORTION):
+        yield listed[start : start + PORTION]

@@ -1,0 +1,70 @@
+"""What held runs of one Dag and key have counted and fired, round after round."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+
+from django.db.models import Exists, OuterRef, Q
+
+from core import bulk
+from core.models import Asset, ConsumedEvent, HeldRun, Partition, ReceivedKey
+
+Name = tuple[int, str]
+"""A Dag's primary key and a downstream key: what at most one open held run has."""
+
+
+def any_of(names: Iterable[Name]) -> Q:
+    """Held runs of one of `names`."""
+    by_dag: dict[int, list[str]] = defaultdict(list)
+    for dag_id, key in names:
+        by_dag[dag_id].append(key)
+    condition = Q(pk__in=[])
+    for dag_id, keys in by_dag.items():
+        condition |= Q(dag_id=dag_id, partition_key__in=keys)
+    return condition
+
+
+def consume(pairs: Iterable[tuple[int, int]]) -> None:
+    """Note which held run has counted which event, by primary keys."""
+    bulk.insert(ConsumedEvent, ("held_run_id", "event_id"), list(pairs), bulk.Ignore())
+
+
+def fired_before(rows: Collection[HeldRun]) -> set[int]:
+    """The primary keys of those of `rows` whose key has fired in a round before: they are late."""
+    later = [row.pk for row in rows if row.round > 1]
+    if not later:
+        return set()
+    fired = HeldRun.objects.filter(
+        dag=OuterRef("dag"), partition_key=OuterRef("partition_key"), state=HeldRun.State.FIRED
+    )
+    return set(HeldRun.objects.filter(Exists(fired), pk__in=later).values_list("pk", flat=True))
+
+
+def consumed_before(rows: Collection[HeldRun], event_ids: Iterable[int]) -> set[tuple[int, int]]:
+    """(held run, event) for each of the events that a round before has consumed when it fired."""
+    late = fired_before(rows)
+    names = {(row.dag_id, row.partition_key): row.pk for row in rows if row.pk in late}
+    if not names:
+        return set()
+    consumed = ConsumedEvent.objects.filter(event__in=list(event_ids), held_run__state=HeldRun.State.FIRED)
+    found = consumed.values_list("held_run__dag_id", "held_run__partition_key", "event_id")
+    return {(names[dag_id, key], event_id) for dag_id, key, event_id in found if (dag_id, key) in names}
+
+
+def uncount(rows: Collection[int], asset: Asset, keys: Sequence[str]) -> None:
+    """Open held runs, by primary key, have received `keys` no more."""
+    ReceivedKey.objects.filter(held_run__in=rows, asset=asset, key__in=keys).delete()
+    ConsumedEvent.objects.filter(
+        held_run__in=rows, event__asset=asset, event__partition_key__in=keys
+    ).delete()
+
+
+def drop_lost(rows: Collection[HeldRun]) -> set[int]:
+    """The primary keys of those of `rows` that had counted what has no data; it is uncounted.
+
+    Whoever counts a partition does not lock it, so it may have been wiped at the same moment.
+    """
+    gone = Partition.objects.filter(asset=OuterRef("asset"), key=OuterRef("key"), data_at=None)
+    lost = list(ReceivedKey.objects.filter(Exists(gone), held_run__in=rows).select_related("asset"))
+    for each in lost:
+        uncount([each.held_run_id], each.asset, [each.key])
+    return {each.held_run_id for each in lost}

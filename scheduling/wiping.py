@@ -1,0 +1,105 @@
+"""Takes data back: a partition is wiped, an event deleted. Open held runs no longer count what is gone."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Exists, Max, OuterRef
+
+from core.models import Asset, AssetEvent, ConsumedEvent, Dag, HeldRun, MappingProblem, Partition, ReceivedKey
+from scheduling import doorbell, holds, journal, rounds, states
+from scheduling.algebra.errors import PartitionError
+from scheduling.doorbell import Bell
+from scheduling.journal import Deed
+from scheduling.listening import UNKEYED
+
+
+class EventConsumed(PartitionError):
+    """A run has consumed the event: it stays on record."""
+
+
+@transaction.atomic
+def wipe(asset: Asset, keys: Sequence[str], *, deed: Deed, at: datetime) -> int:
+    """The partitions have no data any more; their events stay, as history. How many had some.
+
+    What was said of them and nobody has mapped yet is void. What fired stays fired.
+    """
+    rows = _lock_counting(asset, keys)
+    wiped = Partition.objects.filter(asset=asset, key__in=keys, data_at__isnull=False).count()
+    states.take_data(asset, keys, at)
+    AssetEvent.objects.unrouted().filter(asset=asset, partition_key__in=keys).update(routed_at=at)
+    MappingProblem.objects.filter(event__asset=asset, event__partition_key__in=keys).delete()
+    rounds.uncount(rows, asset, keys)
+    _judge_again(rows, at)
+    for key in keys:
+        journal.note("partition wiped", deed=deed, at=at, about=asset, key=key)
+    return wiped
+
+
+@transaction.atomic
+def delete_event(event: AssetEvent, *, deed: Deed, at: datetime) -> None:
+    """Take `event` back: its partition is as the event before left it, or without data.
+
+    :raises EventConsumed: if a run has consumed it.
+    """
+    consumed = ConsumedEvent.objects.filter(event=event, held_run__state=HeldRun.State.FIRED)
+    if run := consumed.values_list("held_run__run__run_id", flat=True).first():
+        raise EventConsumed(f"run {run} has consumed event {event.pk}: it cannot be deleted")
+    journal.note("asset event deleted", deed=deed, at=at, about=event.asset, key=event.partition_key)
+    asset, key = event.asset, event.partition_key
+    rows = _lock_counting(asset, [key or UNKEYED])
+    newest = _newest_counted(rows, asset, key)
+    without = [pk for pk in rows if newest.get(pk) == event.pk]
+    if key is not None and Partition.objects.filter(last_event=event).exists():
+        _go_back(event, at)
+    ConsumedEvent.objects.filter(event=event).delete()
+    event.delete()
+    _count_what_is_left(without, asset, key)
+    _judge_again(rows, at)
+    if key is None:
+        holds.judge_again(list(Dag.objects.filter(dependencies__asset=asset)), at=at)
+
+
+def _lock_counting(asset: Asset, keys: Sequence[str]) -> list[int]:
+    """The open held runs that have counted one of `keys`, locked in the order everybody locks them."""
+    counting = ReceivedKey.objects.filter(held_run=OuterRef("pk"), asset=asset, key__in=keys)
+    rows = HeldRun.objects.held().filter(Exists(counting)).order_by("dag_id", "partition_key")
+    return list(rows.select_for_update(no_key=True).values_list("pk", flat=True))
+
+
+def _judge_again(rows: Collection[int], at: datetime) -> None:
+    if HeldRun.objects.filter(pk__in=rows).update(judge_after=at):
+        doorbell.ring(Bell.JUDGE)
+
+
+def _newest_counted(rows: Collection[int], asset: Asset, key: str | None) -> dict[int, int]:
+    """By held run, the newest event of that key that it has counted; primary keys."""
+    consumed = ConsumedEvent.objects.filter(held_run__in=rows, event__asset=asset, event__partition_key=key)
+    return dict(consumed.values_list("held_run").annotate(Max("event")))
+
+
+def _go_back(event: AssetEvent, at: datetime) -> None:
+    """The partition is as the event before says; without one, it has no data."""
+    asset, key = event.asset, event.partition_key
+    before = AssetEvent.objects.filter(asset=asset, partition_key=key).exclude(pk=event.pk)
+    if last := before.order_by("-id").first():
+        Partition.objects.filter(asset=asset, key=key).update(
+            data_at=last.timestamp, last_event=last, extra=last.extra, updated_at=at
+        )
+    else:
+        states.take_data(asset, [key or UNKEYED], at)
+
+
+def _count_what_is_left(rows: Collection[int], asset: Asset, key: str | None) -> None:
+    """`rows` have lost the newest event of that key: they count it by the one before, or no longer."""
+    keyed = list(HeldRun.objects.filter(pk__in=rows).exclude(partition_key=UNKEYED))
+    last = (
+        Partition.objects.filter(asset=asset, key=key or UNKEYED).values_list("last_event", flat=True).first()
+    )
+    if last:
+        rounds.consume((row.pk, last) for row in keyed)
+        spent = {held_run for held_run, _ in rounds.consumed_before(keyed, [last])}
+        received = ReceivedKey.objects.filter(held_run__in=spent, asset=asset, key=key)
+        received.update(is_fresh=False)
+    left = _newest_counted(rows, asset, key)
+    rounds.uncount([pk for pk in rows if pk not in left], asset, [key or UNKEYED])
