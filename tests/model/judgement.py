@@ -1,0 +1,144 @@
+"""May a held run fire? A second opinion: section 6 of the semantics, written without looking at the first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.mappers import Mapper
+from scheduling.algebra.policies import Deadline, MinimumCount, Outcome
+from tests.model.records import Held, Late
+
+if TYPE_CHECKING:
+    from tests.model.reference import Model
+
+
+@dataclass
+class Verdict:
+    kind: str
+    until: datetime | None = None
+    gives_up: bool = False
+
+
+@dataclass
+class Standing:
+    """How one asset stands: is what it gives enough, is it without what fired before, can it ever be?"""
+
+    is_enough: bool = False
+    is_anew: bool = False
+    is_readable: bool = True
+    is_possible: bool = True
+    has_given_up: bool = False
+
+
+def of(held: Held, model: Model) -> Verdict:
+    consumer = held.consumer
+    is_late = bool(model.fired((consumer.name, held.key)))
+    standings = {asset: _standing(held, asset, model) for asset in consumer.mappers}
+
+    def could(fits) -> bool:
+        return consumer.holds({asset: fits(each) for asset, each in standings.items()})
+
+    is_restart = is_late and consumer.late is Late.RESTART and not consumer.is_plain
+
+    def has_come(each: Standing) -> bool:
+        return each.is_anew if is_restart else each.is_enough
+
+    def may_come(each: Standing) -> bool:
+        return has_come(each) or not each.has_given_up
+
+    if not could(has_come):
+        ends = [held.opened_at + each.after for each in map(_deadline, consumer.mappers.values()) if each]
+        until = min((end for end in ends if end > model.now), default=None)
+        readable = could(lambda each: each.is_readable)
+        if not could(may_come) or (readable and not could(lambda each: each.is_readable and may_come(each))):
+            return Verdict("unreachable", gives_up=True)
+        if not readable:
+            return Verdict("broken", until)
+        if not could(lambda each: each.is_readable and each.is_possible):
+            return Verdict("unreachable", until)
+        return Verdict("waiting", until)
+    if consumer.is_paused:
+        return Verdict("paused")
+    if not is_late or is_restart or consumer.is_plain:
+        return Verdict("ready")
+    return _late(held, could(lambda each: each.is_anew), model.now)
+
+
+def enumerable(mapper: Mapper, downstream: str, known: Sequence[str]) -> set[str]:
+    """The upstream keys of a downstream key, where they can be listed."""
+    if mapper.needs_known:
+        return set(known)
+    try:
+        return set(mapper.upstream_keys(downstream) or ())
+    except PartitionError:
+        return set()
+
+
+def feeds(mapper: Mapper, key: str, downstream: str) -> bool:
+    try:
+        return downstream in mapper.to_downstream(key)
+    except PartitionError:
+        return False
+
+
+def reads(mapper: Mapper, downstream: str) -> bool:
+    """Whether it can be a key that this mapper makes."""
+    try:
+        mapper.partition_date(downstream)
+    except PartitionError:
+        return False
+    return True
+
+
+def _late(held: Held, is_anew: bool, now: datetime) -> Verdict:
+    consumer = held.consumer
+    if consumer.late in (Late.HOLD, Late.MARK_STALE):
+        return Verdict("waiting")
+    until = held.last_at + consumer.settle
+    if consumer.late is Late.IMMEDIATE or consumer.needs_one_key or is_anew or now >= until:
+        return Verdict("ready")
+    return Verdict("settling", until)
+
+
+def _standing(held: Held, asset: str, model: Model) -> Standing:
+    mapper, name = held.consumer.mappers[asset], (held.consumer.name, held.key)
+    if held.consumer.is_plain:
+        has = any(other == asset for other, _ in held.counted)
+        return Standing(has, has)
+    if model.is_present(asset):
+        return Standing(True, True)
+    counted = {key: event for (other, key), event in held.counted.items() if other == asset}
+    anew = {key for key, event in counted.items() if not model.was_consumed(event, name)}
+    deadline = _deadline(mapper)
+    is_over = deadline is not None and model.now >= held.opened_at + deadline.after
+    then = deadline.then if deadline and is_over else None
+    standing = Standing(has_given_up=then is Outcome.CANCEL)
+    try:
+        required = mapper.required(held.key, model.known(asset))
+    except PartitionError:
+        standing.is_readable = False
+        return standing
+    if required is None:
+        return Standing(bool(counted), bool(anew))
+    here = len({mapper.counts_as(key) for key in counted} & set(required))
+    fresh = len({mapper.counts_as(key) for key in anew} & set(required))
+    needed = 0 if then is Outcome.FIRE else _needed(then or mapper.wait_policy, len(required))
+    standing.is_possible = needed <= len(required)
+    standing.is_enough = standing.is_possible and here >= needed
+    standing.is_anew = standing.is_possible and fresh >= needed
+    return standing
+
+
+def _deadline(mapper: Mapper) -> Deadline | None:
+    return mapper.wait_policy if isinstance(mapper.wait_policy, Deadline) else None
+
+
+def _needed(policy: object, required: int) -> int:
+    """n > 0: at least n; n < 0: at most -n missing; otherwise all."""
+    if isinstance(policy, MinimumCount):
+        return policy.n if policy.n > 0 else max(0, required + policy.n)
+    return required
