@@ -78,7 +78,7 @@ class TestOneEvent:
         emit("daily", "monday")
         emit("config", None)
         holds.route_pending(now=NOW, limit=1)
-        turn()
+        holds.judge_due(now=NOW)
         assert HeldRun.objects.get(dag=plain, round=1).consumed.count() == 1
         assert HeldRun.objects.get(dag=joined).consumed.count() == 2
 
