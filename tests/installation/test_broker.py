@@ -34,7 +34,7 @@ class TestBrokerThatIsAway:
         """Events are recorded while Redis is away: the sweep finds them."""
         rung = run(RING, tmp_path, REDIS_URL=f"redis://127.0.0.1:{free_port()}/0")
         assert rung.returncode == 0, rung.stderr
-        assert float(rung.stdout) < 1
+        assert float(rung.stdout) < 3  # with retries it would be more than six
         assert "the next sweep will do it" in rung.stderr
         assert "Traceback" not in rung.stderr
 
