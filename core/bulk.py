@@ -136,10 +136,14 @@ def _columns(fields: Sequence[Any], rows: Rows) -> list[list[Any]]:
 
 def _converter(field: Any) -> Callable[[Any], Any] | None:
     if isinstance(field, models.JSONField):
-        return json.dumps
+        return _nullable_json if field.null else json.dumps
     if isinstance(field, models.DateTimeField) and connection.vendor != "postgresql":
         return connection.ops.adapt_datetimefield_value
     return None
+
+
+def _nullable_json(value: Any) -> str | None:
+    return None if value is None else json.dumps(value)
 
 
 def _quoted(name: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
+from core import bulk
 from core.models import Backfill, Dag, DagRun, HeldRun
 from scheduling import doorbell, journal, listening
 from scheduling.algebra.errors import PartitionError
@@ -72,8 +73,10 @@ def create(new: Sequence[NewRun], *, at: datetime) -> list[DagRun]:
     :returns: the runs of `new` in order; for ticks, only those that were not there (their `pk` may be unset).
     """
     rows = [_row(each, at) for each in new]
-    ticks = any(each.tick_at for each in new)
-    DagRun.objects.bulk_create(rows, ignore_conflicts=ticks, batch_size=1000)
+    if any(each.tick_at for each in new):
+        DagRun.objects.bulk_create(rows, ignore_conflicts=True, batch_size=1000)
+    else:
+        _insert(rows)
     if rows:
         doorbell.ring(Bell.START)
     return rows
@@ -189,6 +192,18 @@ def retry(run: DagRun, *, deed: Deed, at: datetime) -> DagRun:
         doorbell.ring(Bell.START)
     run.refresh_from_db()
     return run
+
+
+COLUMNS = tuple(str(each.column) for each in DagRun._meta.concrete_fields)
+
+
+@transaction.atomic
+def _insert(rows: Sequence[DagRun]) -> None:
+    """Five times as fast as `bulk_create`, which asks every value how it wants to be written."""
+    for row, pk in zip(rows, bulk.take_ids(DagRun, len(rows)), strict=True):
+        row.pk, row._state.adding = pk, False
+    names = [each.attname for each in DagRun._meta.concrete_fields]
+    bulk.insert(DagRun, COLUMNS, [tuple(getattr(row, name) for name in names) for row in rows])
 
 
 def _row(new: NewRun, at: datetime) -> DagRun:

@@ -95,7 +95,10 @@ def _advance(pk: int, now: datetime) -> bool:
     targets = targets_of(backfill)
     moved = collect(backfill, targets, now)
     more = False
-    if not (backfill.is_paused or backfill.cancelled_at):
+    if backfill.cancelled_at:
+        more = bool(outcomes.cancel_some(targets))
+        moved = moved or more
+    elif not backfill.is_paused:
         launched = launching.launch(backfill, targets, now)
         following.look(targets, launched.ended, now)
         moved = moved or bool(launched.runs)

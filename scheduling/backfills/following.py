@@ -43,7 +43,9 @@ def look(targets: Sequence[BackfillTarget], ended: Ended, now: datetime) -> None
 
     :param targets: those of one backfill with their Dags, upstream first.
     """
-    ended = defaultdict(list, {pk: list(keys) for pk, keys in ended.items()})
+    ended = defaultdict(list, {pk: list(keys) for pk, keys in ended.items() if keys})
+    if not ended or not any(target.layer for target in targets):
+        return
     sources = _sources(targets)
     heard = listening.of_dags([target.dag for target in targets if target.layer])
     for target in targets:

@@ -79,7 +79,8 @@ def _launch(of: _Launch, launched: Launched, room: int) -> None:
     rows = _next(of, room)
     if not rows:
         return
-    filing.lock([(of.target.dag_id, row.key) for row in rows])
+    if _listens(of.target):
+        filing.lock([(of.target.dag_id, row.key) for row in rows])
     adopted = _adopted(of, rows)
     bulk.update(Item, ("state", "run_id"), [(pk, State.STARTED.value, run) for pk, run in adopted.items()])
     dates, refused = _dated(of, [row for row in rows if row.pk not in adopted])
@@ -146,9 +147,17 @@ def _start(of: _Launch, rows: Sequence[Item], dates: Dates) -> int:
             for row in chunk
         ],
     )
-    if made and isinstance(listening.timetable_of(of.target.dag), PartitionedAssetTimetable):
+    if made and _listens(of.target):
         _settle_held(of, chunks, made)
     return len(made)
+
+
+def _listens(target: BackfillTarget) -> bool:
+    """Whether the Dag waits for assets, so that its keys may be held."""
+    try:
+        return isinstance(listening.timetable_of(target.dag), PartitionedAssetTimetable)
+    except PartitionError:
+        return False
 
 
 def _dated(of: _Launch, rows: Sequence[Item]) -> tuple[Dates, list[Outcome]]:

@@ -20,6 +20,8 @@ COUNTS = {
 """The count in which a partition that has ended stands."""
 
 LONGEST_REASON = 500
+PORTION = 20_000
+"""Partitions that are cancelled in one transaction."""
 
 Ended = dict[int, list[str]]
 """Keys that have ended, by the primary key of their target."""
@@ -54,6 +56,18 @@ def end_unstarted(target: BackfillTarget, state: State, reason: str) -> list[str
     if keys:
         count(target.pk, {state: rows.update(state=state, reason=reason[:LONGEST_REASON])})
     return keys
+
+
+def cancel_some(targets: Iterable[BackfillTarget]) -> int:
+    """Cancel partitions that have not started, a portion at a time. Returns how many; none left when 0."""
+    cancelled = 0
+    for target in targets:
+        rows = BackfillPartition.objects.filter(target=target, state__in=[State.READY, State.WAITING])
+        some = rows.filter(pk__in=rows.order_by("pk").values("pk")[: PORTION - cancelled])
+        number = some.update(state=State.CANCELLED, reason="the backfill was cancelled")
+        count(target.pk, {State.CANCELLED: number})
+        cancelled += number
+    return cancelled
 
 
 def count(target_id: int, states: "Counter[State] | dict[State, int]", sign: int = 1) -> None:

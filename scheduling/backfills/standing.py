@@ -1,15 +1,19 @@
 """How the keys of a Dag stand: has each data, how did its last attempt end, is anything under way?"""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from django.db.models import BooleanField, ExpressionWrapper, Q
+from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
 
 from core.models import BackfillPartition, Dag, DagRun, Outlet, Partition
 from scheduling.backfills.asking import Reprocess, Wanted
 
-MANY = 5000
+MANY = 20_000
 """From so many keys on, all that is on record is read instead of asking about each."""
+
+PORTION = 5000
+"""Keys that are asked about in one query."""
 
 Attempt = Partition.Attempt
 
@@ -67,24 +71,22 @@ class Standings:
 
 
 def of_keys(dag: Dag, keys: Sequence[str]) -> Standings:
-    """How each of `keys` stands. Five queries at most, however many keys there are."""
+    """How each of `keys` stands. A few queries for each portion of them, and for many keys a few at all."""
     asset_ids = set(Outlet.objects.filter(dag=dag).values_list("asset_id", flat=True))
     by_key = _by_partitions(asset_ids, keys) if asset_ids else _by_runs(dag, keys)
-    return Standings(by_key, _active(dag))
+    return Standings(by_key, _active(dag, keys))
 
 
 def _by_partitions(asset_ids: set[int], keys: Sequence[str]) -> dict[str, Standing]:
     """A key has data if every asset has its partition; it failed if it failed for one of them."""
-    rows = Partition.objects.filter(asset_id__in=asset_ids)
-    if len(keys) < MANY:
-        rows = rows.filter(key__in=keys)
     is_there = ExpressionWrapper(Q(data_at__isnull=False), output_field=BooleanField())
-    facts = rows.annotate(is_there=is_there).values_list("key", "is_there", "attempt", "is_stale")
+    rows = Partition.objects.filter(asset_id__in=asset_ids).annotate(is_there=is_there)
+    names = ("is_there", "attempt", "is_stale")
     if len(asset_ids) == 1:
-        return {key: _standing(data, attempt, stale) for key, data, attempt, stale in facts.iterator()}
+        return {key: _standing(*facts) for key, *facts in _of(rows, "key", keys, *names)}
     several: dict[str, list[Standing]] = {}
-    for key, data, attempt, stale in facts.iterator():
-        several.setdefault(key, []).append(_standing(data, attempt, stale))
+    for key, *facts in _of(rows, "key", keys, *names):
+        several.setdefault(key, []).append(_standing(*facts))
     return {key: _together(found, len(asset_ids)) for key, found in several.items()}
 
 
@@ -108,13 +110,11 @@ def _together(found: Sequence[Standing], assets: int) -> Standing:
 def _by_runs(dag: Dag, keys: Sequence[str]) -> dict[str, Standing]:
     """Of a Dag that writes nothing: how its last run of each key ended."""
     rows = DagRun.objects.filter(dag=dag, state__in=[DagRun.State.SUCCESS, DagRun.State.FAILED])
-    rows = rows.filter(partition_key__isnull=False)
-    if len(keys) < MANY:
-        rows = rows.filter(partition_key__in=keys)
-    last = dict(rows.order_by("pk").values_list("partition_key", "state").iterator())
+    rows = rows.filter(partition_key__isnull=False).order_by("pk")
+    last = dict(_of(rows, "partition_key", keys, "state"))
     ranged = BackfillPartition.objects.filter(target__dag=dag, run__partition_keys__isnull=False)
     ended = ranged.filter(state__in=[BackfillPartition.State.DONE, BackfillPartition.State.FAILED])
-    for key, state in ended.order_by("run_id").values_list("key", "state").iterator():
+    for key, state in _of(ended.order_by("run_id"), "key", keys, "state"):
         last[key] = DagRun.State.FAILED if state == BackfillPartition.State.FAILED else DagRun.State.SUCCESS
     return {
         str(key): _ALL[state == DagRun.State.SUCCESS, state == DagRun.State.FAILED, False]
@@ -122,13 +122,23 @@ def _by_runs(dag: Dag, keys: Sequence[str]) -> dict[str, Standing]:
     }
 
 
-def _active(dag: Dag) -> dict[str, str]:
+def _active(dag: Dag, keys: Sequence[str]) -> dict[str, str]:
     """What is at work on the keys of a Dag: runs that have not ended, backfills that have them ahead."""
     active: dict[str, str] = {}
     ahead = BackfillPartition.objects.open().filter(target__dag=dag, target__backfill__completed_at=None)
-    for key, backfill_id in ahead.values_list("key", "target__backfill_id").iterator():
+    for key, backfill_id in _of(ahead, "key", keys, "target__backfill_id"):
         active[key] = f"backfill {backfill_id}"
     unended = DagRun.objects.filter(dag=dag, state__in=[DagRun.State.QUEUED, DagRun.State.RUNNING])
     for run in unended.only("run_id", "partition_key", "partition_keys").iterator():
         active |= dict.fromkeys(run.keys, f"run {run.run_id}")
     return active
+
+
+def _of(rows: QuerySet[Any], column: str, keys: Sequence[str], *names: str) -> Iterator[tuple[Any, ...]]:
+    """The key and the `names` of all rows that are of one of `keys`, and of others if those are many."""
+    if len(keys) >= MANY:
+        yield from rows.values_list(column, *names).iterator(chunk_size=10_000)
+        return
+    for start in range(0, len(keys), PORTION):
+        part = rows.filter(**{f"{column}__in": keys[start : start + PORTION]})
+        yield from part.values_list(column, *names)

@@ -55,19 +55,21 @@ def resume(backfill: Backfill, *, deed: Deed, at: datetime) -> None:
 def cancel(backfill: Backfill, *, deed: Deed, at: datetime) -> None:
     """Start nothing more: queued runs are cancelled, running ones finish, the rest of its keys never start.
 
+    That holds from now on; the rows of very many keys follow as it is advanced.
+
     :raises BackfillOver: if it is completed or cancelled.
     """
     row = _locked_open(backfill)
     targets = targets_of(row)
     waiting = DagRun.objects.filter(backfill=row, state=DagRun.State.QUEUED)
     waiting.update(state=DagRun.State.CANCELLED, ended_at=at, updated_at=at)
-    for target in targets:
-        outcomes.end_unstarted(target, State.CANCELLED, f"cancelled by {deed.by}")
+    outcomes.cancel_some(targets)
     collect(row, targets, at)
-    _save(row, at, is_paused=True, cancelled_at=at, advance_after=None)
+    _save(row, at, is_paused=True, cancelled_at=at, advance_after=at)
     _note("backfill cancelled", row, deed, at)
     finish_if_done(row, at)
     doorbell.ring(Bell.START)
+    doorbell.ring(Bell.ADVANCE_BACKFILLS)
 
 
 @transaction.atomic
@@ -77,6 +79,9 @@ def retry_failed(backfill: Backfill, *, deed: Deed, at: datetime, and_cancelled:
     :raises NothingToBackfill: if nothing has failed.
     """
     row = _locked(backfill)
+    if row.cancelled_at is not None:
+        while outcomes.cancel_some(targets_of(row)):
+            pass
     count = _open_again(row, UNDONE if and_cancelled else FAILED, at)
     _save(row, at, is_paused=False, cancelled_at=None, completed_at=None, advance_after=at)
     _note("backfill retried", row, deed, at, partitions=count)

@@ -5,7 +5,7 @@ from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from core import bulk
-from core.models import AssetEvent, DynamicKey, HeldRun, Partition
+from core.models import Asset, AssetEvent, DynamicKey, HeldRun, Partition
 from tests.engine.world import IDENTITY, NOW, asset, consumer, emit, turn
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +52,15 @@ class TestInsert:
         write(row(key, {"note": key}))
         kept = Partition.objects.get()
         assert (kept.key, kept.extra, kept.data_at, kept.state) == (key, {"note": key}, NOW, "materialized")
+
+    def test_no_json_is_not_the_json_of_nothing(self):
+        bulk.insert(
+            Asset,
+            ("name", "uri", "group", "extra", "partitions", "is_active", "created_at", "updated_at"),
+            [("x", "x", "g", None, None, True, NOW, NOW), ("y", "y", "g", {}, {"a": None}, True, NOW, NOW)],
+        )
+        assert Asset.objects.get(partitions__isnull=True).name == "x"
+        assert Asset.objects.get(name="y").partitions == {"a": None}
 
     def test_a_row_that_is_there_is_left_as_it_was(self):
         write(row("k", {"n": 1}))
