@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
 from typing import TypeVar
 
@@ -48,6 +49,13 @@ class Environment:
     def items(self, name: str, default: str, purpose: str) -> list[str]:
         return self._read(Knob(name, default, purpose), _items, "items separated by commas")
 
+    def networks(self, name: str, default: str, purpose: str) -> list[str]:
+        return self._read(
+            Knob(name, default, purpose),
+            _networks,
+            "networks such as 10.0.0.0/8, separated by commas, or any",
+        )
+
     def path(self, name: str, default: Path, shown: str, purpose: str) -> Path:
         """A path; `shown` stands for the default in the documentation."""
         self.knobs.append(Knob(name, shown, purpose))
@@ -89,6 +97,12 @@ def _flag(text: str) -> bool:
     if text.lower() not in TRUE + FALSE:
         raise ValueError(text)
     return text.lower() in TRUE
+
+
+def _networks(text: str) -> list[str]:
+    every = ["0.0.0.0/0", "::/0"]
+    written = [network for item in _items(text) for network in (every if item == "any" else [item])]
+    return [str(ip_network(network)) for network in written]
 
 
 def _items(text: str) -> list[str]:

@@ -188,6 +188,16 @@ TICK_SECONDS = env.seconds("PARTITA_TICK_SECONDS", 1, "How often timetables are 
 RUN_TIME_LIMIT = env.number(
     "PARTITA_RUN_TIME_LIMIT", 86_400, "Seconds after which a worker ends a Dag run for good"
 )
+SITE_URL = env.text(
+    "PARTITA_URL",
+    "http://127.0.0.1:8000",
+    "Where other systems reach this site: what webhooks are told to call",
+)
+WEBHOOK_NETWORKS = env.networks(
+    "PARTITA_WEBHOOK_NETWORKS",
+    "",
+    "Networks that webhooks may call besides the public ones, such as `10.0.0.0/8`; `any` for all",
+)
 WORKERS = env.number("PARTITA_WORKERS", 4, "Dag runs and engine tasks that one worker does at a time")
 
 CELERY_TASK_DEFAULT_QUEUE = "engine"
