@@ -47,30 +47,31 @@ class Output:
 
 def dispatch(*, now: datetime, limit: int = 500) -> list[int]:
     """Queued runs that a message should be sent for now, oldest first, as many of each queue as may start."""
-    startable = slots.startable(now)
-    waiting = startable.filter(Q(dispatched_at=None) | Q(dispatched_at__lte=now - DISPATCH_AGAIN))
-    shared = slots.shares(waiting, _active(now))
-    shares = shared.given
-    placed = waiting.filter(dag_id__in={dag_id for (dag_id, _), share in shares.items() if share}).annotate(
-        place=Window(RowNumber(), partition_by=[F("dag_id"), F("backfill_id")], order_by=F("id").asc())
-    )
-    rows = placed.filter(place__lte=max(shares.values(), default=0)).order_by("id")
-    chosen = [
-        (pk, (dag_id, backfill_id))
-        for pk, dag_id, backfill_id, place in rows.values_list("pk", "dag_id", "backfill_id", "place")
-        if place <= shares.get((dag_id, backfill_id), 0)
-    ][:limit]
-    slots.note_turns(shared, {queue for _, queue in chosen})
-    pks = [pk for pk, _ in chosen]
+    waiting = slots.startable(now).exclude(dag__executor=Dag.Executor.EXTERNAL)
+    unsent = waiting.filter(Q(dispatched_at=None) | Q(dispatched_at__lte=now - DISPATCH_AGAIN))
+    pks = _next(unsent, now, limit)
     DagRun.objects.filter(pk__in=pks, state=State.QUEUED).update(dispatched_at=now)
     return pks
 
 
-def claim(run_pk: int, *, worker: str, now: datetime) -> DagRun | None:
-    """Make a queued run this worker's; None if it is not queued or due, or there is no room for it."""
+def on_offer(*, now: datetime, limit: int, dag_ids: Sequence[str] | None = None) -> list[int]:
+    """Queued runs that another system may claim now, oldest first; of certain Dags only, if it says so."""
+    waiting = slots.startable(now).filter(dag__executor=Dag.Executor.EXTERNAL)
+    return _next(waiting if dag_ids is None else waiting.filter(dag__dag_id__in=dag_ids), now, limit)
+
+
+def claim(
+    run_pk: int, *, worker: str, now: datetime, elsewhere: bool = False, lease: timedelta = LEASE
+) -> DagRun | None:
+    """Make a queued run this worker's; None if it is not queued or due, or there is no room for it.
+
+    :param elsewhere: the worker is another system's. Each kind of worker gets the runs that are for it.
+    """
     with transaction.atomic():
         dag = Dag.objects.select_for_update(no_key=True, of=("self",)).filter(runs=run_pk).first()
         if dag is None or dag.is_paused or not dag.is_active:
+            return None
+        if (dag.executor == Dag.Executor.EXTERNAL) is not elsewhere:
             return None
         if dag.runs.filter(state=State.RUNNING).count() >= dag.max_active_runs:
             return None
@@ -79,7 +80,8 @@ def claim(run_pk: int, *, worker: str, now: datetime) -> DagRun | None:
         claimed = DagRun.objects.filter(pk=run_pk, state=State.QUEUED, run_after__lte=now).update(
             state=State.RUNNING,
             claimed_by=worker,
-            lease_until=now + LEASE,
+            is_elsewhere=elsewhere,
+            lease_until=now + lease,
             attempt=F("attempt") + 1,
             pool_id=dag.pool_id,
             pool_slots=dag.pool_slots if dag.pool_id else 0,
@@ -93,9 +95,20 @@ def claim(run_pk: int, *, worker: str, now: datetime) -> DagRun | None:
     return run
 
 
-def renew(run: DagRun, *, now: datetime) -> bool:
+def renew(run: DagRun, *, now: datetime, lease: timedelta = LEASE) -> bool:
     """Keep the lease for another while. False: stop, the run was cancelled or is another worker's."""
-    return bool(_mine(run).filter(cancel_requested=False).update(lease_until=now + LEASE))
+    return bool(_mine(run).filter(cancel_requested=False).update(lease_until=now + lease))
+
+
+def entrust(run: DagRun, to: str, *, until: datetime) -> None:
+    """Leave `run` to another system, called `to`, which must be heard of `until` then.
+
+    :raises LeaseLost: if the run is not this worker's any more, or somebody has cancelled it.
+    """
+    mine = _mine(run).filter(cancel_requested=False)
+    if not mine.update(claimed_by=to, is_elsewhere=True, lease_until=until):
+        raise _lost(run)
+    run.claimed_by, run.is_elsewhere, run.lease_until = to, True, until
 
 
 @transaction.atomic
@@ -200,6 +213,23 @@ def _take_over(run: DagRun, now: datetime) -> None:
             raise LeaseLost(f"run {run.run_id} is alive after all")
         states.forget_attempt(run, now)
         doorbell.ring(Bell.START)
+
+
+def _next(waiting: QuerySet[DagRun], now: datetime, limit: int) -> list[int]:
+    """Which of the `waiting` runs may start now, oldest first, as many of each queue as its slots allow."""
+    shared = slots.shares(waiting, _active(now))
+    shares = shared.given
+    placed = waiting.filter(dag_id__in={dag_id for (dag_id, _), share in shares.items() if share}).annotate(
+        place=Window(RowNumber(), partition_by=[F("dag_id"), F("backfill_id")], order_by=F("id").asc())
+    )
+    rows = placed.filter(place__lte=max(shares.values(), default=0)).order_by("id")
+    chosen = [
+        (pk, (dag_id, backfill_id))
+        for pk, dag_id, backfill_id, place in rows.values_list("pk", "dag_id", "backfill_id", "place")
+        if place <= shares.get((dag_id, backfill_id), 0)
+    ][:limit]
+    slots.note_turns(shared, {queue for _, queue in chosen})
+    return [pk for pk, _ in chosen]
 
 
 def _active(now: datetime) -> QuerySet[DagRun]:

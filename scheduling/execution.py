@@ -1,4 +1,7 @@
-"""Executes a claimed run: its tasks in order, their log kept, its end recorded with what they wrote."""
+"""Executes a claimed run: its tasks in order, their log kept, its end recorded with what they wrote.
+
+Or sends it to the webhook that its Dag has instead (`webhooks`).
+"""
 
 import logging
 import traceback
@@ -9,11 +12,12 @@ from inspect import Parameter, signature
 from typing import Any
 
 from core.models import Asset, DagRun
-from scheduling import claims, definitions, dynamic, inlets, lease, retries, timeouts
+from scheduling import claims, definitions, dynamic, inlets, lease, retries, timeouts, webhooks
 from scheduling.algebra.errors import PartitionError
 from scheduling.authoring.attempts import Attempts
 from scheduling.authoring.context import RunCancelled, RunFacts, RunTimedOut
 from scheduling.authoring.dags import DAG
+from scheduling.authoring.executors import Webhook, executor_of
 from scheduling.authoring.outlets import OutletEvents
 from scheduling.authoring.tasks import Step, filled
 from scheduling.authoring.terms import ordered
@@ -66,6 +70,9 @@ def _end_of(work: Work) -> Callable[[datetime], None]:
     run = work.run
     try:
         dag = definitions.authored(run.dag)
+        executor = executor_of(dag.executor)
+        if isinstance(executor, Webhook):
+            return webhooks.deliver(executor, run, work.lines, work.clock)
         for step in ordered(dag.steps.values()):
             _take_step(step, work)
         outputs = _outputs(dag, work)
@@ -95,7 +102,7 @@ def _succeed(work: Work, outputs: list[Output], at: datetime) -> None:
 
 def _fail(work: Work, error: str, at: datetime) -> None:
     if retries.fail(work.run, error, at=at, attempts=work.attempts):
-        work.lines.add(f"The run will be tried again from {work.run.run_after:%Y-%m-%d %H:%M:%S} UTC on.")
+        work.lines.add(retries.words(work.run))
         work.lines.flush()
 
 

@@ -13,6 +13,7 @@ def take_back(*, now: datetime) -> None:
 
     Only for an engine that knows it is the only one: it need not wait to see whether a worker is still alive.
     """
-    DagRun.objects.filter(state=DagRun.State.RUNNING).update(lease_until=now - MOMENT)
+    here = DagRun.objects.filter(state=DagRun.State.RUNNING, is_elsewhere=False)
+    here.update(lease_until=now - MOMENT)
     DagRun.objects.filter(state=DagRun.State.QUEUED).update(dispatched_at=None)
     claims.take_over_lost(now=now)

@@ -40,3 +40,8 @@ def fail(run: DagRun, error: str, *, at: datetime, attempts: Attempts | None = N
         next_at=run.run_after.isoformat(),
     )
     return True
+
+
+def words(run: DagRun) -> str:
+    """When `run`, which was queued again, is tried again."""
+    return f"The run will be tried again from {run.run_after:%Y-%m-%d %H:%M:%S} UTC on."

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 
 from core import bulk
 from core.models import Backfill, Dag, DagRun, HeldRun
-from scheduling import doorbell, journal, listening
+from scheduling import claims, doorbell, journal, listening
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.keys import validate_key
 from scheduling.doorbell import Bell
@@ -144,7 +144,9 @@ def date_of(dag: Dag, key: str | None) -> datetime | None:
 
 
 def cancel(run: DagRun, *, deed: Deed, at: datetime) -> None:
-    """Cancel a queued run at once; ask a running one to stop, which its worker does within a lease renewal.
+    """Cancel a queued run at once, and one that another system has, which hears of it when it reports.
+
+    A running one is asked to stop, which its worker does within a lease renewal.
 
     :raises NotRunnable: if it has finished.
     """
@@ -153,6 +155,8 @@ def cancel(run: DagRun, *, deed: Deed, at: datetime) -> None:
         if queued.update(state=State.CANCELLED, ended_at=at, updated_at=at):
             doorbell.ring(Bell.START)
             doorbell.ring(Bell.ADVANCE_BACKFILLS)
+        elif elsewhere := DagRun.objects.filter(pk=run.pk, state=State.RUNNING, is_elsewhere=True).first():
+            _stop(elsewhere, at)
         elif not DagRun.objects.filter(pk=run.pk, state=State.RUNNING).update(
             cancel_requested=True, updated_at=at
         ):
@@ -204,6 +208,13 @@ def _insert(rows: Sequence[DagRun]) -> None:
         row.pk, row._state.adding = pk, False
     names = [each.attname for each in DagRun._meta.concrete_fields]
     bulk.insert(DagRun, COLUMNS, [tuple(getattr(row, name) for name in names) for row in rows])
+
+
+def _stop(run: DagRun, at: datetime) -> None:
+    try:
+        claims.stop(run, at=at)
+    except claims.LeaseLost:
+        raise NotRunnable(f"run {run.run_id} has ended just now: there is nothing to cancel") from None
 
 
 def _row(new: NewRun, at: datetime) -> DagRun:

@@ -62,6 +62,7 @@ from scheduling.algebra.windows import (
 from scheduling.authoring.assets import Asset
 from scheduling.authoring.context import RunCancelled, RunTimedOut
 from scheduling.authoring.dags import DAG, asset
+from scheduling.authoring.executors import External, Python, Webhook
 from scheduling.authoring.tasks import task
 
 __all__ = [
@@ -81,6 +82,7 @@ __all__ = [
     "DayWindow",
     "Deadline",
     "DynamicPartitions",
+    "External",
     "FanOutMapper",
     "Fire",
     "FixedKeyMapper",
@@ -102,6 +104,7 @@ __all__ = [
     "PartitionedAtRuntime",
     "Partitions",
     "ProductMapper",
+    "Python",
     "QuarterWindow",
     "QuarterlyPartitions",
     "RollupMapper",
@@ -121,6 +124,7 @@ __all__ = [
     "Timetable",
     "WaitForAll",
     "WaitPolicy",
+    "Webhook",
     "WeekWindow",
     "WeeklyPartitions",
     "Window",

@@ -41,7 +41,7 @@ class DagQuerySet(models.QuerySet["Dag"]):
 
 
 class Dag(models.Model):
-    """What runs. `schedule` is the spec of its timetable.
+    """What runs. `schedule` is the spec of its timetable, `executor_terms` what may be shown of its executor.
 
     `tasks` lists `{"task_id", "upstream", "outlets", "inlets"}` in the order they run. A run that fails is
     tried again up to `retries` times; a run whose worker is lost is taken up to `max_attempts` times.
@@ -55,6 +55,11 @@ class Dag(models.Model):
         LAST = "last"
         NONE = "none"
 
+    class Executor(models.TextChoices):
+        PYTHON = "python"
+        WEBHOOK = "webhook"
+        EXTERNAL = "external"
+
     dag_id = models.CharField(max_length=250, unique=True)
     uid = models.UUIDField(default=uuid4, editable=False)
     description = models.TextField(default="")
@@ -67,6 +72,8 @@ class Dag(models.Model):
     catchup = models.CharField(max_length=4, choices=Catchup, default=Catchup.ALL)
     start_date = models.DateTimeField(null=True)
     end_date = models.DateTimeField(null=True)
+    executor = models.CharField(max_length=10, choices=Executor, default=Executor.PYTHON)
+    executor_terms = models.JSONField(default=dict)
     max_active_runs = models.PositiveIntegerField(default=16)
     pool = models.ForeignKey(Pool, on_delete=models.PROTECT, null=True, related_name="dags")
     pool_slots = models.PositiveIntegerField(default=1)

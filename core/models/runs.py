@@ -28,7 +28,8 @@ class DagRun(models.Model):
     reason. `dispatched_at` is when a message to start it was last sent; only the claim (`state`,
     `claimed_by`, `attempt`, `lease_until`) says that it was started. `failures` of its attempts failed; any
     others ended with their worker. One that is queued after a failure keeps its `error`. While it runs it
-    takes `pool_slots` of `pool`, those of its Dag when it was claimed.
+    takes `pool_slots` of `pool`, those of its Dag when it was claimed. One that `is_elsewhere` is with
+    another system: no worker of ours renews its lease.
     """
 
     class Type(models.TextChoices):
@@ -73,6 +74,7 @@ class DagRun(models.Model):
     attempt = models.PositiveIntegerField(default=0)
     failures = models.PositiveIntegerField(default=0)
     claimed_by = models.CharField(max_length=150, default="")
+    is_elsewhere = models.BooleanField(default=False)
     lease_until = models.DateTimeField(null=True)
     dispatched_at = models.DateTimeField(null=True)
     pool = models.ForeignKey(Pool, on_delete=models.SET_NULL, null=True, related_name="runs", db_index=False)

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import exception_handler
 
-from scheduling import events, holds, runs
+from scheduling import elsewhere, events, holds, runs
 from scheduling.algebra.errors import PartitionError
 from scheduling.configuration import pools
 
@@ -132,6 +132,7 @@ REFUSALS: dict[type[PartitionError], type[exceptions.APIException]] = {
     runs.NotRunnable: Conflict,
     holds.NotHeld: Conflict,
     events.InactiveAsset: Conflict,
+    elsewhere.NotWithYou: Conflict,
     pools.PoolTaken: Conflict,
     pools.PoolInUse: Conflict,
 }

@@ -47,12 +47,12 @@ class Attempts:
         )
 
 
-def attempts_of(dag: "DAG") -> Attempts:
-    """What the arguments of `dag` say.
+def attempts_of(dag: "DAG", usual: Attempts) -> Attempts:
+    """What the arguments of `dag` say, and what is `usual` where they say nothing.
 
     :raises InvalidDefinition: naming the argument that cannot be.
     """
-    own = Attempts().but(dag.retries, dag.retry_delay)
+    own = usual.but(dag.retries, dag.retry_delay)
     backoff = own.retry_backoff if dag.retry_backoff is None else _backoff(dag.retry_backoff)
     timeout = None if dag.run_timeout is None else _span("run_timeout", dag.run_timeout)
     return replace(own, retry_backoff=backoff, run_timeout=timeout)

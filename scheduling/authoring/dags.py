@@ -7,11 +7,13 @@ from types import TracebackType
 from typing import Any, Self
 
 from scheduling.algebra.conditions import Expression
+from scheduling.algebra.errors import InvalidDefinition
 from scheduling.algebra.partitions import Partitions
 from scheduling.algebra.timetables import Timetable
 from scheduling.authoring import bodies, loading
 from scheduling.authoring.assets import Asset, MadeAsset
 from scheduling.authoring.attempts import Span
+from scheduling.authoring.executors import Executor
 from scheduling.authoring.tasks import Function, Step, Task
 
 Schedule = Timetable | Expression | Sequence[Expression] | None
@@ -36,6 +38,8 @@ class DAG:
     :param run_timeout: how long one attempt may take before it has failed.
     :param max_keys_per_run: how many keys of a backfill one run can take, in `partition_keys`; None for any
         number.
+    :param executor: who does the work: "python", the tasks here; `Webhook(…)`; or "external", another system
+        that asks for runs over the API. Then tasks are not called, and `outlets` are what it writes.
     """
 
     dag_id: str
@@ -54,12 +58,17 @@ class DAG:
     retry_backoff: float | bool | None = None
     run_timeout: Span | None = None
     max_keys_per_run: int | None = 1
+    executor: Executor | str = "python"
+    outlets: Sequence[Asset] = ()
     is_paused_upon_creation: bool = False
     steps: dict[str, Step] = field(default_factory=dict, init=False, repr=False)
     _declared: list[Task] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         loading.collect(self)
+        if self.outlets:
+            kind = getattr(self.executor, "kind", self.executor)
+            self.add(Task(_elsewhere, str(kind), outlets=tuple(self.outlets)))
 
     def __enter__(self) -> Self:
         bodies.enter(self)
@@ -129,6 +138,10 @@ def assets_of(dag: DAG) -> list[Asset]:
     named = [leaf for step in dag.steps.values() for leaf in (*step.task.outlets, *step.task.inlets)]
     named += _condition_leaves(dag.schedule)
     return [leaf for leaf in named if isinstance(leaf, Asset)]
+
+
+def _elsewhere() -> None:
+    raise InvalidDefinition("the work of this Dag is done elsewhere")
 
 
 def _condition_leaves(schedule: object) -> list[Any]:

@@ -75,10 +75,14 @@ class OutletEvents(Mapping[AssetLeaf, OutletEvent]):
         """
         for asset, event in self._by_asset.items():
             for extra in (event.extra, *event.keys.values()):
-                _check_json(extra, asset.name)
+                check_json(extra, asset.name)
 
 
-def _check_json(extra: object, asset_name: str) -> None:
+def check_json(extra: object, asset_name: str) -> None:
+    """See that `extra` can be stored.
+
+    :raises NotJson: naming the asset.
+    """
     if not isinstance(extra, Mapping):
         raise NotJson(f"the extra of {asset_name} is a dictionary, not {type(extra).__name__}")
     try:

@@ -12,6 +12,7 @@ from scheduling.algebra.errors import InvalidDefinition
 from scheduling.algebra.timetables import AssetTimetable, PartitionedAssetTimetable, Timetable
 from scheduling.authoring.attempts import Attempts, attempts_of
 from scheduling.authoring.dags import DAG
+from scheduling.authoring.executors import Executor, Python, executor_of
 from scheduling.authoring.tasks import Step
 
 Catchup = Literal["all", "last", "none"]
@@ -34,6 +35,7 @@ class Terms:
     pool_slots: int
     max_attempts: int
     max_keys_per_run: int | None
+    executor: Executor
     attempts: Attempts
     start_date: datetime | None
     end_date: datetime | None
@@ -92,6 +94,11 @@ def terms_of(dag: DAG) -> Terms:
         _check_count(name, getattr(dag, name))
     if dag.max_keys_per_run is not None:
         _check_count("max_keys_per_run", dag.max_keys_per_run)
+    executor = executor_of(dag.executor)
+    if dag.outlets and isinstance(executor, Python):
+        raise InvalidDefinition(
+            "outlets of a Dag whose tasks are Python are outlets of a task: @task(outlets=…)"
+        )
     return Terms(
         dag_id=check_dag_id(dag.dag_id),
         timetable=_timetable(dag.schedule),
@@ -103,7 +110,8 @@ def terms_of(dag: DAG) -> Terms:
         pool_slots=dag.pool_slots,
         max_attempts=dag.max_attempts,
         max_keys_per_run=dag.max_keys_per_run,
-        attempts=attempts_of(dag),
+        executor=executor,
+        attempts=attempts_of(dag, executor.attempts),
         start_date=_instant("start_date", dag.start_date),
         end_date=_instant("end_date", dag.end_date),
         is_paused_upon_creation=bool(dag.is_paused_upon_creation),

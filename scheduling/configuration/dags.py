@@ -96,6 +96,8 @@ def _fields(terms: Terms) -> dict[str, Any]:
     return {
         **{name: getattr(terms, name) for name in names},
         **asdict(terms.attempts),
+        "executor": terms.executor.kind,
+        "executor_terms": terms.executor.told(),
         "schedule": None if timetable is None else specs.dump(timetable),
         "is_periodic": bool(timetable and timetable.periodic),
         "is_partitioned": bool(timetable and (timetable.partitioned or timetable.at_runtime)),

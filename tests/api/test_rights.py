@@ -20,6 +20,7 @@ OPEN = {
     "api/v2/monitor/health",
     "api/v2/openapi.json",
     "api/v2/auth/login",
+    "api/v2/runs/<str:run_pk>/callback",
     "openapi.json",
     "docs",
     "livez",

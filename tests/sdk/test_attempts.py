@@ -12,6 +12,10 @@ from tests.sdk.writing import Directory, dag, sentences
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 
 
+def said(dag):
+    return attempts_of(dag, Attempts())
+
+
 class TestWait:
     def test_is_none_once_the_retries_are_used_up(self):
         twice = Attempts(retries=2, retry_delay=MINUTE)
@@ -40,20 +44,20 @@ class TestWait:
 
 class TestArguments:
     def test_say_nothing_by_default(self):
-        assert attempts_of(DAG("d")) == Attempts(0, timedelta(minutes=5), 1.0, None)
+        assert said(DAG("d")) == Attempts(0, timedelta(minutes=5), 1.0, None)
 
     @pytest.mark.parametrize("written", ["10m", 600, 600.0, timedelta(minutes=10)])
     def test_take_spans_in_any_form(self, written):
-        said = attempts_of(DAG("d", retries=3, retry_delay=written, run_timeout=written))
-        assert said == Attempts(3, 10 * MINUTE, 1.0, 10 * MINUTE)
+        written_down = said(DAG("d", retries=3, retry_delay=written, run_timeout=written))
+        assert written_down == Attempts(3, 10 * MINUTE, 1.0, 10 * MINUTE)
 
     @pytest.mark.parametrize("written", [0, timedelta(0)])
     def test_let_a_retry_follow_at_once(self, written):
-        assert attempts_of(DAG("d", retries=1, retry_delay=written)).retry_delay == timedelta(0)
+        assert said(DAG("d", retries=1, retry_delay=written)).retry_delay == timedelta(0)
 
     @pytest.mark.parametrize(("written", "factor"), [(True, 2), (False, 1), (1, 1), (1.5, 1.5), (100, 100)])
     def test_take_a_factor_or_say_that_there_is_one(self, written, factor):
-        assert attempts_of(DAG("d", retry_backoff=written)).retry_backoff == factor
+        assert said(DAG("d", retry_backoff=written)).retry_backoff == factor
 
     @pytest.mark.parametrize(
         ("arguments", "sentence"),
@@ -73,7 +77,7 @@ class TestArguments:
     )
     def test_that_cannot_be_are_named(self, arguments, sentence):
         with pytest.raises(InvalidDefinition, match=sentence):
-            attempts_of(DAG("d", **arguments))
+            said(DAG("d", **arguments))
 
 
 class TestATask:
