@@ -15,6 +15,8 @@ GRANTS: dict[str, tuple[str, ...]] = {
     VIEWER: ("core.view_*",),
     OPERATOR: (
         "core.add_assetevent",
+        "core.add_backfill",
+        "core.change_backfill",
         "core.add_dagrun",
         "core.change_dagrun",
         "core.change_heldrun",

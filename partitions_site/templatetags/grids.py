@@ -1,13 +1,18 @@
 """The squares of a grid. Written in Python: a thousand of them are too many for a template's loop."""
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
 from django import template
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
+from core.models import BackfillPartition
+from partitions_site.templatetags.screens import percent, pictured
+from scheduling.board import Look
 from scheduling.board.grids import Cell, Row
 
 register = template.Library()
@@ -22,6 +27,36 @@ def boxes(context: dict[str, Any], row: Row) -> SafeString:
         squares = "".join(_square(cell, here, chosen) for cell in box)
         written.append(f'<td class="two">{squares}</td>' if len(box) > 1 else f"<td>{squares}</td>")
     return mark_safe("".join(written))  # noqa: S308  every part of a square is escaped
+
+
+@register.simple_tag
+def squares(rows: Sequence[BackfillPartition]) -> SafeString:
+    """Keys of a backfill in their order, each in the picture of its state; those with a run lead to it."""
+    return mark_safe(f'<div class="flow">{"".join(map(_planned, rows))}</div>')  # noqa: S308  escaped below
+
+
+@register.simple_tag
+def stretches(parts: Sequence[tuple[str, int]], total: int, style: str = "") -> SafeString:
+    """Counts by state as stretches of one bar, which say themselves what they are."""
+    drawn, at = [], 0
+    for name, count in parts:
+        look = f'x="{percent(at / total)}" width="{percent(count / total)}" height="100%"'
+        drawn.append(f'<rect class="w-{escape(name)}" {look}/>')
+        at += count
+    words = escape(", ".join(f"{count} {name}" for name, count in parts) or "no keys")
+    return mark_safe(  # noqa: S308  words and names are escaped
+        f'<svg class="stretches {escape(style)}" role="img" aria-label="{words}">{"".join(drawn)}</svg>'
+    )
+
+
+def _planned(row: BackfillPartition) -> str:
+    name = pictured(row.state)
+    look = "c k" if name == "skipped" else f"c {Look[name.upper()].letter}"
+    words = f"{row.key}: {row.state}" + (f", {row.reason}" if row.reason else "")
+    if row.run_id:
+        address = reverse("run", args=[row.run_id])
+        return f'<a class="{look}" href="{address}" aria-label="{escape(words)}"></a>'
+    return f'<span class="{look}" role="img" aria-label="{escape(words)}"></span>'
 
 
 def _square(cell: Cell, here: dict[str, str], chosen: str) -> str:

@@ -26,14 +26,17 @@ NOT_ALLOWED = "Your login may look but not do this: it needs the role operator"
 PICTURED = {
     "success": "materialized",
     "queued": "missing",
-    "cancelled": "missing",
-    "skipped": "missing",
+    "cancelled": "skipped",
     "waiting": "held",
     "settling": "held",
     "paused": "missing",
     "ready": "running",
     "unreachable": "failed",
     "broken": "failed",
+    "started": "running",
+    "done": "materialized",
+    "blocked": "failed",
+    "cancelling": "running",
 }
 """Which of the pictures of a partition's state another state borrows."""
 
@@ -156,9 +159,16 @@ def said(name: str) -> str:
 
 
 @register.filter
+def pictured(name: str) -> str:
+    """The picture of a key of a backfill: one that is ready has not begun."""
+    return "missing" if name == "ready" else PICTURED.get(name, name)
+
+
+@register.filter
 def picture(name: str) -> str:
     """The class of the square that a state has in a grid."""
-    return Look[PICTURED.get(name, name).upper()].letter
+    shown = PICTURED.get(name, name)
+    return "k" if shown == "skipped" else Look[shown.upper()].letter
 
 
 @register.filter

@@ -17,6 +17,7 @@ def journal(request: HtmxRequest) -> HttpResponse:
         asset=request.GET.get("asset", ""),
         by=request.GET.get("by", "").strip(),
         key=request.GET.get("key", "").strip(),
+        backfill=whole(request.GET.get("backfill")),
     )
     after = whole(request.GET.get("after"))
     context = {"wanted": wanted, "after": after, "page": later(board.journal, wanted, after=after)}

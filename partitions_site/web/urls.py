@@ -6,12 +6,14 @@ from django.urls import URLPattern, path
 
 from partitions_site.web import (
     assets,
+    backfills,
     dags,
     definitions,
     health,
     holds,
     journal,
     overview,
+    planning,
     runs,
     signin,
 )
@@ -42,6 +44,13 @@ urlpatterns = [
     screen("runs/<int:pk>", runs.run, "run"),
     screen("runs/<int:pk>/retry", runs.retry, "run_retry"),
     screen("runs/<int:pk>/cancel", runs.cancel, "run_cancel"),
+    screen("backfills", backfills.backfills, "backfills"),
+    screen("backfills/new", planning.new, "backfill_new"),
+    screen("backfills/<int:pk>", backfills.backfill, "backfill"),
+    screen("backfills/<int:pk>/pause", backfills.pause, "backfill_pause"),
+    screen("backfills/<int:pk>/resume", backfills.resume, "backfill_resume"),
+    screen("backfills/<int:pk>/cancel", backfills.cancel, "backfill_cancel"),
+    screen("backfills/<int:pk>/retry", backfills.retry, "backfill_retry"),
     screen("definitions", definitions.definitions, "definitions"),
     screen("journal", journal.journal, "journal"),
     screen("health", health.health, "health"),

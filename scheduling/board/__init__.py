@@ -1,6 +1,17 @@
 """What screens show: bars, grids, counts, progress. Reads only, and decides nothing."""
 
 from scheduling.board.attention import Need, flow, needs, verdicts
+from scheduling.board.backfilling import (
+    BackfillFilter,
+    KeyPage,
+    Progress,
+    backfills,
+    keys_of,
+    progress,
+    states_of,
+    time_left,
+    time_needed,
+)
 from scheduling.board.bars import Bar, draw
 from scheduling.board.cells import Cells, Look, Tally
 from scheduling.board.dags import DagLine, lines, next_ticks, schedule_words, suggestions
@@ -10,6 +21,7 @@ from scheduling.board.panels import Facts, facts, made_from
 from scheduling.board.reading import Read, read
 
 __all__ = [
+    "BackfillFilter",
     "Bar",
     "Cells",
     "DagLine",
@@ -17,25 +29,33 @@ __all__ = [
     "Grid",
     "HeldFilter",
     "JournalFilter",
+    "KeyPage",
     "Look",
     "Need",
     "Page",
+    "Progress",
     "Read",
     "RunFilter",
     "Tally",
+    "backfills",
     "draw",
     "facts",
     "flow",
     "held_runs",
     "journal",
+    "keys_of",
     "lay_out",
     "lines",
     "made_from",
     "needs",
     "next_ticks",
+    "progress",
     "read",
     "runs",
     "schedule_words",
+    "states_of",
     "suggestions",
+    "time_left",
+    "time_needed",
     "verdicts",
 ]

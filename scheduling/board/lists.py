@@ -47,6 +47,7 @@ class JournalFilter:
     asset: str = ""
     by: str = ""
     key: str = ""
+    backfill: int = 0
 
 
 def held_runs(wanted: HeldFilter, *, after: int = 0, size: int = PAGE) -> Page[HeldRun]:
@@ -60,7 +61,7 @@ def held_runs(wanted: HeldFilter, *, after: int = 0, size: int = PAGE) -> Page[H
         rows = rows.filter(dag__in=Dependency.objects.filter(asset__name=wanted.asset).values("dag"))
     if wanted.key:
         rows = rows.filter(partition_key__icontains=wanted.key)
-    return _page(rows, after, size, newest_first=wanted.newest_first)
+    return page_of(rows, after, size, newest_first=wanted.newest_first)
 
 
 def runs(wanted: RunFilter, *, after: int = 0, size: int = PAGE) -> Page[DagRun]:
@@ -76,7 +77,7 @@ def runs(wanted: RunFilter, *, after: int = 0, size: int = PAGE) -> Page[DagRun]
         rows = rows.filter(run_id=wanted.run_id)
     if wanted.key:
         rows = rows.filter(partition_key__icontains=wanted.key)
-    return _page(rows, after, size, newest_first=True)
+    return page_of(rows, after, size, newest_first=True)
 
 
 def journal(wanted: JournalFilter, *, after: int = 0, size: int = PAGE) -> Page[JournalEntry]:
@@ -86,10 +87,13 @@ def journal(wanted: JournalFilter, *, after: int = 0, size: int = PAGE) -> Page[
     rows = rows.filter(**{field: value for field, value in exact.items() if value})
     if wanted.key:
         rows = rows.filter(partition_key__icontains=wanted.key)
-    return _page(rows, after, size, newest_first=True)
+    if wanted.backfill:
+        rows = rows.filter(extra__backfill=wanted.backfill)
+    return page_of(rows, after, size, newest_first=True)
 
 
-def _page(rows: QuerySet[Row], after: int, size: int, *, newest_first: bool) -> Page[Row]:
+def page_of(rows: QuerySet[Row], after: int, size: int, *, newest_first: bool) -> Page[Row]:
+    """`size` rows beyond the one whose primary key is `after`."""
     if after:
         rows = rows.filter(pk__lt=after) if newest_first else rows.filter(pk__gt=after)
     found = list(rows.order_by("-pk" if newest_first else "pk")[: size + 1])

@@ -125,6 +125,7 @@ class TestUniverse:
 
     def test_of_very_many_keys_the_newest_are_read(self, monkeypatch):
         monkeypatch.setattr(board.universe, "MOST_KEYS", 2)
+        monkeypatch.setattr(board.universe, "_keys", {})
         asset("daily", partitions=specs.dump(DailyPartitions("2026-03-01")))
         state = read([asset("daily")], now=NOW)[asset("daily").pk]
         assert [place.key for place in state.cells.places] == ["2026-03-09", "2026-03-10"]

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from core.models import DefinitionSource, HeldRun
-from scheduling import journal, runs
+from scheduling import backfills, journal, runs
 from scheduling.runs import Ask
 from tests.engine import world
 from tests.engine.world import ALICE, HOURS_TO_DAY, IDENTITY, NOW, consumer, emit, hours, turn
@@ -22,6 +22,8 @@ PAGES = {
     "/assets/hourly": 16,
     "/assets/hourly?state=materialized": 18,
     "/assets/hourly?key=2026-03-10T01:00:00": 32,
+    "/backfills": 10,
+    "/backfills/new?dag=write 0&run=all": 34,
     "/definitions": 10,
     "/journal": 10,
     "/health": 12,
@@ -37,6 +39,8 @@ def grow(first: int, last: int) -> None:
         made.__class__.objects.filter(pk=made.pk).update(source=source, problems=[problem])
         consumer(f"copy {number}", {"hourly": IDENTITY})
         runs.trigger(world.dag(f"by hand {number}"), Ask(), deed=ALICE, at=NOW)
+        writes = world.dag(f"write {number}", {"type": "PartitionedAtRuntime"}, writes=[f"out {number}"])
+        backfills.start(backfills.Ask((writes,), keys=tuple(map(str, range(1 + last)))), deed=ALICE, at=NOW)
         journal.note("dag paused", deed=ALICE, at=NOW, about=made)
     emit(
         "hourly",
@@ -58,6 +62,20 @@ def test_the_number_of_queries_is_constant(visitor, address, most):
     grow(1, 7)
     assert HeldRun.objects.held().count() > 10
     assert queries() == few <= most
+
+
+def test_a_backfill_of_many_keys_asks_no_more_than_one_of_few(visitor):
+    counts = []
+    for size in (2, 40):
+        made = world.dag(f"write {size}", {"type": "PartitionedAtRuntime"}, writes=[f"out {size}"])
+        ask = backfills.Ask((made,), keys=tuple(map(str, range(size))))
+        address = f"/backfills/{backfills.start(ask, deed=ALICE, at=NOW).pk}"
+        backfills.advance(now=NOW)
+        visitor.get(address)
+        with CaptureQueriesContext(connection) as found:
+            assert visitor.get(address).status_code == 200
+        counts.append(len(found))
+    assert counts[0] == counts[1] <= 16
 
 
 def test_a_part_costs_less_than_the_page(visitor):

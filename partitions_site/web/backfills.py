@@ -1,0 +1,166 @@
+"""Backfills: the list, one of them with all its keys, and what a person may do with it."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from core.models import Backfill, BackfillPartition, Dag
+from partitions_site.web import confirm
+from partitions_site.web.confirm import Question
+from partitions_site.web.http import HtmxRequest, allowed, answer, deed, later, whole
+from scheduling import backfills as engine
+from scheduling import board
+from scheduling.board import BackfillFilter, Progress
+from scheduling.journal import Deed
+
+SHOWN_FAILED = 25
+LISTED = 100
+"""Keys on one page of the list of those in one state."""
+
+FAILED = (BackfillPartition.State.FAILED, BackfillPartition.State.BLOCKED)
+
+Act = Callable[[Backfill, Deed, datetime], object]
+
+
+@require_safe
+def backfills(request: HtmxRequest) -> HttpResponse:
+    """All backfills, newest first. The rows poll this same address."""
+    wanted = BackfillFilter(request.GET.get("dag", ""), only_open=request.GET.get("show") == "open")
+    after = whole(request.GET.get("after"))
+    context = {
+        "wanted": wanted,
+        "after": after,
+        "page": later(_page, wanted, after),
+        "dag_ids": later(lambda: list(Dag.objects.active().values_list("dag_id", flat=True))),
+    }
+    return answer(request, "backfills/list.html", "backfills/_rows.html", context)
+
+
+@require_safe
+def backfill(request: HtmxRequest, pk: int) -> HttpResponse:
+    """One backfill, polled until nothing of it is open; with `state`, its keys in that state."""
+    now = timezone.now()
+    row = get_object_or_404(Backfill, pk=pk)
+    states = later(board.states_of, row)
+    wanted = request.GET.get("state", "")
+    wanted = wanted if wanted in BackfillPartition.State.values else ""
+    how = board.progress([row])[pk]
+    context = {
+        "now": now,
+        "backfill": row,
+        "how": how,
+        "left": later(board.time_left, how, now),
+        "states": states,
+        "wanted": wanted,
+        "keys": later(_keys, request, row, wanted),
+        "failed": later(_failed, row),
+    }
+    return answer(request, "backfills/backfill.html", "backfills/_now.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed("core.change_backfill")
+def pause(request: HtmxRequest, pk: int) -> HttpResponse:
+    """Start no more runs of it for now."""
+    how = _progress(pk)
+    question = Question(
+        title="Pause this backfill?",
+        sentences=(
+            f"{how.open} of its {how.planned} keys are still to do; none of them starts while it is paused.",
+            "Runs that are under way finish, and it can be resumed at any time.",
+        ),
+        button="Pause",
+        back=_page_of(pk),
+    )
+    return _do(request, how, question, _as_deed(engine.pause), "Paused.")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed("core.change_backfill")
+def resume(request: HtmxRequest, pk: int) -> HttpResponse:
+    """Let it go on; of a cancelled one, with what was not done."""
+    how = _progress(pk)
+    undone = how.open or how.failed + how.cancelled
+    question = Question(
+        title="Resume this backfill?",
+        sentences=(f"It goes on with the {undone} keys that are not done.",),
+        button="Resume",
+        back=_page_of(pk),
+    )
+    return _do(request, how, question, _as_deed(engine.resume), "Going on.")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed("core.change_backfill")
+def cancel(request: HtmxRequest, pk: int) -> HttpResponse:
+    """Start nothing more of it."""
+    how = _progress(pk)
+    question = Question(
+        title="Cancel this backfill?",
+        sentences=(
+            f"{how.open} of its {how.planned} keys are still to do: those that have not started never will.",
+            "Runs that are under way finish and count; queued ones are cancelled. What is done stays done.",
+        ),
+        button="Cancel backfill",
+        back=_page_of(pk),
+        is_grave=True,
+    )
+    return _do(request, how, question, _as_deed(engine.cancel), "Cancelled: nothing more starts.")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed("core.change_backfill")
+def retry(request: HtmxRequest, pk: int) -> HttpResponse:
+    """Run again what failed, and what did not run because of that."""
+    how = _progress(pk)
+    question = Question(
+        title="Try again what failed?",
+        sentences=(f"{how.failed} of its keys run once more; what is done is left as it is.",),
+        button="Try again",
+        back=_page_of(pk),
+    )
+    return _do(request, how, question, _as_deed(engine.retry_failed), "Trying again what failed.")
+
+
+def _as_deed(act: Callable[..., object]) -> Act:
+    return lambda row, by, at: act(row, deed=by, at=at)
+
+
+def _do(request: HtmxRequest, how: Progress, question: Question, act: Act, said: str) -> HttpResponse:
+    def do() -> tuple[str, str]:
+        act(how.backfill, deed(request), timezone.now())
+        return question.back, said
+
+    return confirm.act(request, question, do)
+
+
+def _progress(pk: int) -> Progress:
+    return board.progress([get_object_or_404(Backfill, pk=pk)])[pk]
+
+
+def _page_of(pk: int) -> str:
+    return reverse("backfill", args=[pk])
+
+
+def _page(wanted: BackfillFilter, after: int) -> dict[str, Any]:
+    page = board.backfills(wanted, after=after)
+    hows = board.progress(page.rows)
+    return {"rows": [hows[row.pk] for row in page.rows], "following": page.following}
+
+
+def _keys(request: HtmxRequest, row: Backfill, wanted: str) -> board.KeyPage:
+    first = whole(request.GET.get("row"))
+    if wanted:
+        return board.keys_of(row, states=(wanted,), first=first, size=LISTED)
+    return board.keys_of(row, first=first)
+
+
+def _failed(row: Backfill) -> board.KeyPage:
+    """The first of what failed, so that nobody has to look for it."""
+    return board.keys_of(row, states=FAILED, size=SHOWN_FAILED)

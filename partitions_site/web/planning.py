@@ -1,0 +1,230 @@
+"""The plan of a backfill: which keys would run and why the others would not, before anything is written."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from core.models import Asset, Backfill, Dag
+from partitions_site.web.http import HtmxRequest, answer, deed, go, later, whole
+from scheduling import backfills as engine
+from scheduling import board
+from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.selections import InvalidSelection
+from scheduling.backfills import Ask, NothingToBackfill, Order, Plan, Reprocess, StalePlan, Wanted
+
+LISTED = 200
+"""Keys on one page of a plan."""
+
+MOST_AT_ONCE = 10_000
+MOST_TWINS = 100
+
+WHICH = {
+    "undone": ("what is missing or failed", Wanted.ALL, Reprocess.FAILED),
+    "missing": ("what is missing", Wanted.ALL, Reprocess.NONE),
+    "failed": ("only what failed", Wanted.FAILED, None),
+    "stale": ("only what is stale", Wanted.STALE, None),
+    "all": ("everything, also what has data", Wanted.ALL, Reprocess.COMPLETED),
+}
+"""Which of the selected keys run, by the word in the address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What the form says, whatever of it makes sense."""
+
+    dags: tuple[Dag, ...]
+    asset: Asset | None
+    selection: str
+    which: str
+    order: Order
+    at_once: int
+    per_run: str
+    is_chained: bool
+    with_upstream: bool
+    with_downstream: bool
+    title: str
+
+    @property
+    def dag(self) -> Dag | None:
+        """The Dag that is meant; none while several would be possible."""
+        return self.dags[0] if len(self.dags) == 1 else None
+
+    @property
+    def takes_several(self) -> bool:
+        """Whether one run can take several keys."""
+        return self.dag is not None and self.dag.max_keys_per_run != 1
+
+    def ask(self) -> Ask:
+        per_run = whole(self.per_run, 1) if self.per_run != "all" else None
+        _, wanted, reprocess = WHICH[self.which]
+        return Ask(
+            self.dags,
+            selection=self.selection or None,
+            wanted=wanted,
+            reprocess=reprocess,
+            order=self.order,
+            is_chained=self.is_chained,
+            keys_per_run=per_run if self.takes_several else 1,
+            max_active_runs=self.at_once,
+            with_upstream=self.with_upstream,
+            with_downstream=self.with_downstream,
+            title=self.title,
+        )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HtmxRequest) -> HttpResponse:
+    """What a backfill would do; POST starts exactly the plan that was shown."""
+    given = request.POST if request.method == "POST" else request.GET
+    form = _form(given)
+    if request.method == "POST":
+        return _start(request, form)
+    return _show(request, form)
+
+
+def _start(request: HtmxRequest, form: Form) -> HttpResponse:
+    if not request.user.has_perm("core.add_backfill"):
+        raise PermissionDenied(f"{request.user.get_username()} may look at plans but not start a backfill")
+    if form.dag is None:
+        return _show(request, form, status=422)
+    shown = request.POST.get("plan", "")
+    try:
+        made = engine.start(form.ask(), deed=deed(request), at=timezone.now(), shown=shown)
+    except (StalePlan, NothingToBackfill) as error:
+        twin = _started_before(request, form, shown)
+        return go(request, reverse("backfill", args=[twin.pk])) if twin else _refuse(request, form, error)
+    except PartitionError as error:
+        return _refuse(request, form, error)
+    messages.success(request, f"Started backfill {made.pk}.")
+    return go(request, reverse("backfill", args=[made.pk]))
+
+
+def _started_before(request: HtmxRequest, form: Form, shown: str) -> Backfill | None:
+    """The backfill that the first click made, if this is the second click on the same plan."""
+    try:
+        at = datetime.fromisoformat(shown.partition("~")[0])
+    except ValueError:
+        return None
+    since = Backfill.objects.filter(created_by=request.user.get_username(), created_at__gte=at)
+    asked = form.ask().kept()
+    return next((row for row in since.order_by("pk")[:MOST_TWINS] if row.asked == asked), None)
+
+
+def _refuse(request: HtmxRequest, form: Form, error: PartitionError) -> HttpResponse:
+    return _show(request, form, refused=str(error), status=409)
+
+
+def _show(request: HtmxRequest, form: Form, *, refused: str = "", status: int = 200) -> HttpResponse:
+    given = request.POST if request.method == "POST" else request.GET
+    context = {
+        "form": form,
+        "refused": refused,
+        "dag_ids": later(lambda: list(_plannable().values_list("dag_id", flat=True))),
+        "whiches": [(word, words) for word, (words, *_) in WHICH.items()],
+        "shown": later(_planned, given, form),
+        "asked": later(_asked, given),
+    }
+    return answer(request, "backfills/new.html", "backfills/_plan.html", context, status=status)
+
+
+def _planned(given: QueryDict, form: Form) -> dict[str, Any]:
+    """The plan and one page of its keys, or what is wrong with what was asked."""
+    if form.dag is None:
+        return {}
+    try:
+        plan = engine.plan(form.ask(), now=timezone.now())
+    except InvalidSelection as error:
+        return {"wrong": str(error), "pointed": error.pointed() if error.text == form.selection else ""}
+    except PartitionError as error:
+        return {"wrong": str(error)}
+    rows = _rows(plan, given.get("show", ""))
+    first = min(whole(given.get("row")), max(0, len(rows) - 1))
+    page = rows[first : first + LISTED]
+    return {
+        "plan": plan,
+        "token": plan.token(),
+        "show": given.get("show", ""),
+        "nothing": "" if plan.count else plan.why_nothing(),
+        "reasons": _reasons(plan),
+        "needed": _time_needed(plan),
+        "rows": page,
+        "count": len(rows),
+        "first": first,
+        "last": first + len(page),
+        "next": first + LISTED if first + LISTED < len(rows) else 0,
+    }
+
+
+def _rows(plan: Plan, show: str) -> list[tuple[Dag, str, str, bool]]:
+    """Dag, key, the reason why it does not run, and whether it waits for others of the plan."""
+    rows = []
+    for part in plan.parts:
+        for key in part.order:
+            why = part.skipped.get(key, "")
+            if show == ("run" if why else "skipped"):
+                continue
+            rows.append((part.dag, key, why, key in part.waiting))
+    return rows
+
+
+def _reasons(plan: Plan) -> list[tuple[str, int]]:
+    found: dict[str, int] = {}
+    for part in plan.parts:
+        for reason, count in part.reasons():
+            found[reason] = found.get(reason, 0) + count
+    return sorted(found.items(), key=lambda each: -each[1])
+
+
+def _time_needed(plan: Plan) -> timedelta | None:
+    """None for runs of several keys: nobody knows how long one of those takes."""
+    if plan.ask.keys_per_run != 1:
+        return None
+    counts = [(part.dag, part.count) for part in plan.parts if part.count]
+    return board.time_needed(counts, 1 if plan.ask.is_chained else plan.ask.max_active_runs)
+
+
+def _asked(given: QueryDict) -> str:
+    """The address of this plan, without what only pages it."""
+    kept = [
+        (name, value)
+        for name, value in given.items()
+        if value and name not in ("csrfmiddlewaretoken", "plan", "reason", "row", "show")
+    ]
+    return f"{reverse('backfill_new')}?{urlencode(kept)}"
+
+
+def _form(given: QueryDict) -> Form:
+    asset = get_object_or_404(Asset, name=given["asset"]) if given.get("asset") else None
+    return Form(
+        dags=_dags(given.get("dag", ""), asset),
+        asset=asset,
+        selection=given.get("selection", "").strip(),
+        which=given.get("run", "") if given.get("run") in WHICH else "undone",
+        order=Order.NEWEST if given.get("order") == "newest" else Order.OLDEST,
+        at_once=max(1, min(MOST_AT_ONCE, whole(given.get("at_once"), 10))),
+        per_run=given.get("per_run", "1"),
+        is_chained="chained" in given,
+        with_upstream="upstream" in given,
+        with_downstream="downstream" in given,
+        title=given.get("title", "").strip()[:250],
+    )
+
+
+def _dags(dag_id: str, asset: Asset | None) -> tuple[Dag, ...]:
+    """The Dag of that name, or those that write the asset."""
+    if dag_id:
+        return (get_object_or_404(Dag, dag_id=dag_id),)
+    return tuple(_plannable().filter(outlets__asset=asset).distinct()) if asset else ()
+
+
+def _plannable() -> Any:
+    return Dag.objects.active().filter(is_partitioned=True).order_by("dag_id")

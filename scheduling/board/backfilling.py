@@ -1,0 +1,160 @@
+"""Backfills as screens show them: how far each is, how its keys stand, how long it may take."""
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from statistics import median
+
+from django.db.models import Count
+
+from core.models import Backfill, BackfillPartition, BackfillTarget, Dag, DagRun
+from scheduling.board.lists import PAGE, Page, page_of
+
+State = BackfillPartition.State
+
+SQUARES = 500
+"""Keys on one page of the grid of a backfill."""
+
+RECENT = 20
+"""Runs of a Dag from which is told how long one takes."""
+
+COUNTED = ("done", "failed", "skipped", "cancelled", "open")
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillFilter:
+    """What to show of the backfills; empty fields do not narrow."""
+
+    dag: str = ""
+    only_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a backfill is: planned = done + failed + skipped + cancelled + open."""
+
+    backfill: Backfill
+    dag_ids: tuple[str, ...]
+    planned: int
+    done: int
+    failed: int
+    skipped: int
+    cancelled: int
+    open: int
+
+    @property
+    def parts(self) -> list[tuple[str, int]]:
+        """The counts that are not nothing, with what each is called."""
+        return [(name, count) for name in COUNTED if (count := getattr(self, name))]
+
+    @property
+    def ended(self) -> int:
+        """Keys that ran to their end, well or badly."""
+        return self.done + self.failed
+
+    @property
+    def word(self) -> str:
+        """How the backfill stands."""
+        row = self.backfill
+        if row.completed_at is None:
+            return "cancelling" if row.cancelled_at else "paused" if row.is_paused else "running"
+        if row.cancelled_at:
+            return "cancelled"
+        return "failed" if self.failed else "success"
+
+    @property
+    def words(self) -> str:
+        return ", ".join(f"{count:,} {name}" for name, count in self.parts) or "no keys"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPage:
+    """Some keys of a backfill, in the order in which they start, and how many there are."""
+
+    rows: Sequence[BackfillPartition]
+    count: int
+    first: int = 0
+
+    @property
+    def last(self) -> int:
+        return self.first + len(self.rows)
+
+    @property
+    def next(self) -> int:
+        return self.last if self.last < self.count else 0
+
+
+def backfills(wanted: BackfillFilter, *, after: int = 0, size: int = PAGE) -> Page[Backfill]:
+    """Backfills, newest first."""
+    rows = Backfill.objects.all()
+    if wanted.only_open:
+        rows = rows.open()
+    if wanted.dag:
+        rows = rows.filter(targets__dag__dag_id=wanted.dag)
+    return page_of(rows, after, size, newest_first=True)
+
+
+def progress(rows: Sequence[Backfill]) -> dict[int, Progress]:
+    """How far each is, by primary key. One query."""
+    found: dict[int, list[BackfillTarget]] = {row.pk: [] for row in rows}
+    targets = BackfillTarget.objects.filter(backfill__in=rows).select_related("dag")
+    for target in targets.order_by("layer", "pk"):
+        found[target.backfill_id].append(target)
+    return {row.pk: _progress(row, found[row.pk]) for row in rows}
+
+
+def states_of(backfill: Backfill) -> dict[str, int]:
+    """How many keys are in which state, those that need a person first."""
+    rows = BackfillPartition.objects.filter(target__backfill=backfill)
+    counts = dict(rows.order_by().values_list("state").annotate(Count("pk")))
+    order = ("failed", "blocked", "started", "ready", "waiting", "done", "skipped", "cancelled")
+    return {state: counts[state] for state in order if state in counts}
+
+
+def keys_of(
+    backfill: Backfill, *, states: Collection[str] = (), first: int = 0, size: int = SQUARES
+) -> KeyPage:
+    """The keys of a backfill from the `first` on, Dag by Dag, upstream before downstream."""
+    rows = BackfillPartition.objects.filter(target__backfill=backfill)
+    if states:
+        rows = rows.filter(state__in=states)
+    in_order = rows.select_related("run", "target__dag").order_by("target__layer", "target_id", "position")
+    return KeyPage(list(in_order[first : first + size]), rows.count(), first)
+
+
+def time_needed(counts: Iterable[tuple[Dag, int]], at_once: int) -> timedelta | None:
+    """How long so many runs of each Dag may take, Dag after Dag, from recent runs of theirs.
+
+    :param at_once: how many of them may run at a time, if the Dag allows it.
+    :returns: none where one of the Dags has not run yet.
+    """
+    total = timedelta()
+    for dag, count in counts:
+        length = usual_length(dag)
+        if length is None:
+            return None
+        total += length * math.ceil(count / min(at_once, dag.max_active_runs, count))
+    return total
+
+
+def time_left(how: Progress, now: datetime) -> timedelta | None:
+    """How long the rest may take at the pace so far; none while that cannot be told."""
+    row = how.backfill
+    if not how.ended or not how.open or row.is_paused or row.completed_at:
+        return None
+    return (now - row.created_at) / how.ended * how.open
+
+
+def usual_length(dag: Dag) -> timedelta | None:
+    """The median of its recent runs."""
+    ended = DagRun.objects.filter(dag=dag, state=DagRun.State.SUCCESS, partition_keys__isnull=True)
+    times = ended.order_by("-pk").values_list("started_at", "ended_at")[:RECENT]
+    lengths = [(end - start).total_seconds() for start, end in times if start and end]
+    return timedelta(seconds=median(lengths)) if lengths else None
+
+
+def _progress(row: Backfill, targets: Iterable[BackfillTarget]) -> Progress:
+    every = list(targets)
+    totals = {name: sum(getattr(each, name) for each in every) for name in ("planned", *COUNTED)}
+    return Progress(row, tuple(each.dag.dag_id for each in every), **totals)

@@ -1,0 +1,377 @@
+"""The pages of backfills: the plan that writes nothing, the start, the progress, what people may do."""
+
+import pytest
+from django.utils import timezone
+
+from core.models import Backfill, BackfillPartition, DagRun, JournalEntry
+from partitions_site import roles
+from scheduling.algebra import specs
+from scheduling.algebra.partitions import MultiPartitions, StaticPartitions
+from scheduling.algebra.time_partitions import DailyPartitions
+from scheduling.backfills import Reprocess
+from tests.backfills import play
+from tests.backfills.play import begin, execute, listener, producer, turn
+from tests.engine.world import IDENTITY, asset, emit
+from tests.web.reading import read
+
+pytestmark = pytest.mark.django_db
+
+TEN = "[2026-03-01...2026-03-10]"
+
+
+@pytest.fixture
+def load(db):
+    """A Dag that writes days; two of ten have data."""
+    made = producer()
+    emit("days", "2026-03-02", "2026-03-05")
+    return made
+
+
+def plan_of(visitor, **query):
+    return read(visitor.get("/backfills/new", {"dag": "load", "selection": TEN} | query))
+
+
+def send(visitor, page, **changes):
+    """Press Start: what is hidden in the form that has the plan goes with it."""
+    hidden = page.all("input", type="hidden")
+    fields = {each.attributes["name"]: each.attributes["value"] for each in hidden} | changes
+    return visitor.post("/backfills/new", fields)
+
+
+class TestPlan:
+    def test_says_of_every_key_whether_it_runs_and_why_not(self, visitor, load):
+        page = plan_of(visitor)
+        assert "8 to run, 2 skipped" in page.text
+        rows = [row.text for row in page.all("tr")]
+        assert "2026-03-01 runs" in rows
+        assert "2026-03-02 skipped: it has data" in rows
+        assert len(rows) == 1 + 10
+        assert "2 skipped: it has data" in page.text
+
+    def test_writes_nothing(self, visitor, load):
+        plan_of(visitor)
+        assert not Backfill.objects.exists()
+        assert not JournalEntry.objects.filter(event="backfill started").exists()
+
+    def test_everything_also_runs_what_has_data(self, visitor, load):
+        assert "10 to run" in plan_of(visitor, run="all").text
+
+    def test_failed_keys_run_again_unless_only_missing_ones_are_asked_for(self, visitor, load):
+        begin(load, keys=("2026-03-01",))
+        turn()
+        execute(fail=["2026-03-01"])
+        turn()
+        assert "8 to run, 2 skipped" in plan_of(visitor).text
+        assert "7 to run, 3 skipped" in plan_of(visitor, run="missing").text
+        assert "1 to run" in plan_of(visitor, run="failed").text
+
+    def test_newest_first_turns_the_keys_round(self, visitor, load):
+        rows = [row.text for row in plan_of(visitor, order="newest").all("tr")]
+        assert rows[1] == "2026-03-10 runs"
+
+    def test_only_what_runs_or_what_does_not_can_be_shown(self, visitor, load):
+        shown = plan_of(visitor, show="skipped").all("tr")
+        assert [row.text.partition(" ")[0] for row in shown[1:]] == ["2026-03-02", "2026-03-05"]
+        assert len(plan_of(visitor, show="run").all("tr")) == 1 + 8
+
+    def test_a_wrong_selection_is_pointed_at(self, visitor, load):
+        response = visitor.get("/backfills/new", {"dag": "load", "selection": "2026-03-01, [2026-03-04"})
+        page = read(response)
+        assert "Expected ... between the two ends of a range at character 24" in page.text
+        assert "2026-03-01, [2026-03-04\n                       ^" in response.content.decode()
+        assert "Start backfill" not in page.text
+
+    def test_a_key_that_cannot_be_is_refused_in_words(self, visitor, load):
+        text = plan_of(visitor, selection="10.3.2026").text
+        assert "10.3.2026" in text
+        assert "Start backfill" not in text
+
+    def test_an_asset_leads_to_the_dag_that_writes_it(self, visitor, load):
+        page = read(visitor.get("/backfills/new", {"asset": "days", "selection": "2026-03-01"}))
+        assert page.fields["dag"] == "load"
+        assert "1 to run" in page.text
+
+    def test_an_asset_that_several_dags_write_asks_which(self, visitor, load):
+        producer("reload")
+        page = read(visitor.get("/backfills/new", {"asset": "days", "selection": "2026-03-01"}))
+        assert "Several Dags write days" in page.text
+        assert page.links["reload"] == "/backfills/new?dag=reload&selection=2026-03-01&run=undone"
+
+    def test_an_asset_from_outside_says_so(self, visitor):
+        asset("weather")
+        assert "No Dag writes weather" in read(visitor.get("/backfills/new?asset=weather")).text
+
+    def test_without_a_dag_it_teaches(self, visitor, load):
+        assert "A backfill runs one Dag for many keys" in read(visitor.get("/backfills/new")).text
+
+    def test_missing_upstream_is_offered_and_can_be_added(self, visitor, load):
+        listener("sum", "days", "sums", IDENTITY)
+        page = plan_of(visitor, dag="sum", selection="2026-03-01, 2026-03-02")
+        assert "1 to run, 1 skipped" in page.text
+        assert "load would make 1 key first" in page.text
+        page = read(visitor.get(page.links["Add them to the plan"]))
+        assert "3 to run" in page.text
+        assert "runs after what it needs" in page.text
+
+    def test_tells_how_long_it_may_take_once_the_dag_has_run(self, visitor, load):
+        assert "takes about" not in plan_of(visitor).text
+        begin(load, keys=("2026-03-01",))
+        turn()
+        execute()
+        turn()
+        DagRun.objects.update(ended_at=DagRun.objects.get().started_at + play.SECOND * 60)
+        assert "takes about 1 min" in plan_of(visitor, at_once="7").text
+        assert "takes about 7 min" in plan_of(visitor, at_once="1").text
+
+    def test_a_long_plan_is_paged(self, visitor, load):
+        page = plan_of(visitor, selection="[2026-03-01...]")
+        assert page.text.count("runs") >= 8
+        daily = asset("long", partitions=specs.dump(DailyPartitions("2020-01-01", end="2022-01-01")))
+        producer("write_long", writes=daily.name)
+        page = plan_of(visitor, dag="write_long", selection="")
+        assert len(page.all("tr")) == 201
+        assert "Keys 1 to 200 of 731" in page.text
+        assert "Keys 201 to 400" in read(visitor.get(page.links["Next"])).text
+
+    def test_keys_are_never_markup(self, visitor):
+        nasty = '<img src=x onerror="alert(1)">'
+        definition = MultiPartitions(
+            {"shop": StaticPartitions([nasty, "{{7*7}}"]), "day": DailyPartitions("2026-03-01")}
+        )
+        asset("shops", partitions=specs.dump(definition))
+        producer("sell", writes="shops")
+        page = plan_of(visitor, dag="sell", selection="", title=nasty)
+        assert not page.all("img")
+        assert nasty in page.text
+        assert "{{7*7}}" in page.text
+
+    def test_a_viewer_may_look_but_not_start(self, visitor_of, load):
+        viewer = visitor_of(roles.VIEWER)
+        page = plan_of(viewer)
+        assert "Starting needs the role operator" in page.text
+        assert send(viewer, page).status_code == 403
+        assert not Backfill.objects.exists()
+
+    def test_the_plan_alone_is_a_part(self, visitor, load):
+        part = read(visitor.part(f"/backfills/new?dag=load&selection={TEN}", "plan"))
+        assert part.elements[0].attributes["id"] == "plan"
+
+
+class TestStart:
+    def test_starts_what_was_shown_and_says_who_did(self, visitor, load):
+        response = send(visitor, plan_of(visitor, title="March"))
+        made = Backfill.objects.get()
+        assert response.url == f"/backfills/{made.pk}"
+        assert (made.title, made.created_by, made.words) == ("March", roles.OPERATOR, TEN)
+        assert play.counts(made) == {"planned": 10, "open": 8, "skipped": 2}
+        entry = JournalEntry.objects.get(event="backfill started")
+        assert (entry.by, entry.via) == (roles.OPERATOR, "web")
+
+    def test_the_same_form_twice_makes_one_backfill(self, visitor, load):
+        page = plan_of(visitor)
+        first, second = send(visitor, page), send(visitor, page)
+        assert first.url == second.url
+        assert Backfill.objects.count() == 1
+
+    def test_another_form_of_the_same_keys_is_not_taken_for_the_first(self, visitor, load):
+        page = plan_of(visitor)
+        send(visitor, page)
+        page = plan_of(visitor)
+        assert "to run" in page.text
+        assert send(visitor, page).status_code == 409
+        assert Backfill.objects.count() == 1
+
+    def test_a_plan_whose_world_has_changed_is_refused_with_what_changed(self, visitor, load):
+        page = plan_of(visitor)
+        emit("days", "2026-03-07", at=timezone.now())
+        response = send(visitor, page)
+        assert response.status_code == 409
+        again = read(response)
+        assert "Nothing was started" in again.text
+        assert "8 partitions were to run, now 7" in again.text
+        assert "7 to run, 3 skipped" in again.text
+        assert not Backfill.objects.exists()
+        send(visitor, again)
+        assert play.counts(Backfill.objects.get())["open"] == 7
+
+    def test_a_limit_that_is_no_number_is_the_usual_one(self, visitor, load):
+        send(visitor, plan_of(visitor, at_once="many"))
+        assert Backfill.objects.get().max_active_runs == 10
+
+    def test_choices_are_kept(self, visitor, load):
+        page = plan_of(visitor, at_once="3", order="newest", chained="yes", run="all")
+        send(visitor, page)
+        made = Backfill.objects.get()
+        assert (made.max_active_runs, made.order, made.is_chained) == (3, "newest", True)
+        assert made.reprocess == "completed"
+
+    def test_a_dag_that_takes_ranges_may_take_all_in_one_run(self, visitor):
+        producer("load", max_keys_per_run=None)
+        page = plan_of(visitor, per_run="all")
+        send(visitor, page)
+        turn(timezone.now())
+        assert [len(run.keys) for run in DagRun.objects.all()] == [10]
+
+    def test_a_dag_that_does_not_is_not_asked_for_it(self, visitor, load):
+        assert "Keys per run" not in plan_of(visitor).text
+
+    def test_wants_a_token_of_the_form(self, visitor, load):
+        visitor.handler.enforce_csrf_checks = True
+        assert send(visitor, plan_of(visitor), csrfmiddlewaretoken="").status_code == 403
+        assert not Backfill.objects.exists()
+
+
+class TestList:
+    def test_an_empty_list_teaches(self, visitor):
+        page = read(visitor.get("/backfills"))
+        assert "A backfill runs a Dag for many partitions" in page.text
+        assert page.links["plan one by typing"] == "/backfills/new"
+
+    def test_shows_each_with_its_counts(self, visitor, load):
+        made = begin(load, selection=TEN, title="March")
+        page = read(visitor.get("/backfills"))
+        assert page.links["March"] == f"/backfills/{made.pk}"
+        assert "2 skipped, 8 open" in page.text
+
+    def test_is_narrowed_and_says_so_when_nothing_is_left(self, visitor, load):
+        begin(load, selection=TEN)
+        assert "No backfill matches" in read(visitor.get("/backfills?dag=other")).text
+        assert TEN in read(visitor.get("/backfills?dag=load&show=open")).text
+
+    def test_older_ones_are_a_page_away(self, visitor, load):
+        for number in range(52):
+            begin(load, keys=("2026-03-01",), reprocess=Reprocess.COMPLETED, title=f"no. {number}")
+            BackfillPartition.objects.all().delete()
+            Backfill.objects.update(completed_at=timezone.now(), advance_after=None)
+        page = read(visitor.get("/backfills"))
+        assert "no. 0" not in page.links
+        assert "no. 0" in read(visitor.get("/backfills" + page.links["Older"])).links
+
+
+class TestBackfill:
+    def test_every_key_is_a_square_with_its_state(self, visitor, load):
+        made = begin(load, selection=TEN)
+        turn()
+        execute(most=3, fail=["2026-03-03"])
+        turn()
+        page = read(visitor.get(f"/backfills/{made.pk}"))
+        labels = [each.attributes["aria-label"] for each in page.elements if _is_square(each)]
+        assert labels[:3] == ["2026-03-01: done", "2026-03-02: skipped, it has data", labels[2]]
+        assert labels[2].startswith("2026-03-03: failed")
+        assert len(labels) == 10
+        assert "10 keys: 2 done, 1 failed, 2 skipped, 5 open" in page.text
+
+    def test_what_failed_is_listed_with_its_reason_and_run(self, visitor, load):
+        made = begin(load, selection=TEN)
+        turn()
+        execute(fail=["2026-03-03"])
+        turn()
+        page = read(visitor.get(f"/backfills/{made.pk}"))
+        run = DagRun.objects.get(partition_key="2026-03-03")
+        assert page.links["2026-03-03"] == f"/runs/{run.pk}"
+        assert "boom: no disk" in page.text
+
+    def test_a_state_is_a_list(self, visitor, load):
+        made = begin(load, selection=TEN)
+        page = read(visitor.get(f"/backfills/{made.pk}"))
+        page = read(visitor.get(f"/backfills/{made.pk}" + page.links["2 skipped"]))
+        rows = [row.text for row in page.all("tr")]
+        assert rows[1:] == ["skipped 2026-03-02 it has data", "skipped 2026-03-05 it has data"]
+
+    def test_moves_until_nothing_is_open(self, visitor, load):
+        made = begin(load, selection=TEN)
+        assert "data-live" in visitor.part(f"/backfills/{made.pk}", "now").content.decode()
+        play.drive(made)
+        response = visitor.part(f"/backfills/{made.pk}", "now")
+        assert "data-live" not in response.content.decode()
+        assert "10 keys: 8 done, 2 skipped" in read(response).text
+
+    def test_counts_add_up_to_what_was_planned(self, visitor, load):
+        made = begin(load, selection=TEN)
+        turn()
+        execute(most=2, fail=["2026-03-01"])
+        turn()
+        play.backfills.cancel(made, deed=play.ALICE, at=play.NOW)
+        how = play.counts(made)
+        assert how["planned"] == sum(count for name, count in how.items() if name != "planned")
+        text = read(visitor.get(f"/backfills/{made.pk}")).text
+        assert f"10 keys: {how['done']} done, 1 failed, 2 skipped, {how['cancelled']} cancelled" in text
+
+    def test_several_dags_are_told_apart(self, visitor, load):
+        listener("sum", "days", "sums", IDENTITY)
+        made = begin(load, selection="2026-03-01", with_downstream=True)
+        page = read(visitor.get(f"/backfills/{made.pk}?state=waiting"))
+        assert [row.text for row in page.all("tr")][1:] == ["waiting sum 2026-03-01"]
+
+    def test_a_run_leads_to_its_backfill(self, visitor, load):
+        made = begin(load, selection=TEN)
+        turn()
+        page = read(visitor.get(f"/runs/{DagRun.objects.first().pk}"))
+        assert page.links[f"backfill {made.pk}"] == f"/backfills/{made.pk}"
+
+    def test_the_journal_is_narrowed_to_it(self, visitor, load):
+        made = begin(load, selection=TEN)
+        begin(load, keys=("2026-03-11",))
+        address = read(visitor.get(f"/backfills/{made.pk}")).links["what was done to it"]
+        page = read(visitor.get(address))
+        assert len(page.all("tr")) == 2
+        assert page.links[f"backfill {made.pk}"] == f"/backfills/{made.pk}"
+
+    def test_there_is_none_of_that_number(self, visitor):
+        assert visitor.get("/backfills/77").status_code == 404
+
+
+class TestDeeds:
+    def test_pauses_and_resumes(self, visitor, load):
+        made = begin(load, selection=TEN)
+        assert "8 of its 10 keys" in read(visitor.get(f"/backfills/{made.pk}/pause")).text
+        visitor.post(f"/backfills/{made.pk}/pause", {"reason": "disk is full"})
+        made.refresh_from_db()
+        assert made.is_paused
+        assert JournalEntry.objects.get(event="backfill paused").reason == "disk is full"
+        page = read(visitor.get(f"/backfills/{made.pk}"))
+        assert "Paused: nothing starts" in page.text
+        visitor.post(page.links["Resume…"])
+        made.refresh_from_db()
+        assert not made.is_paused
+
+    def test_cancels_what_has_not_started(self, visitor, load):
+        made = begin(load, selection=TEN)
+        visitor.post(f"/backfills/{made.pk}/cancel")
+        assert play.counts(made) == {"planned": 10, "skipped": 2, "cancelled": 8}
+        assert "cancelled" in read(visitor.get(f"/backfills/{made.pk}")).text
+
+    def test_tries_again_what_failed(self, visitor, load):
+        made = begin(load, selection=TEN)
+        play.drive(made, fail=["2026-03-03"])
+        page = read(visitor.get(f"/backfills/{made.pk}"))
+        assert "1 of its keys" in read(visitor.get(page.links["Retry failed…"])).text
+        visitor.post(page.links["Retry failed…"])
+        play.drive(made, timezone.now())
+        assert play.counts(made) == {"planned": 10, "done": 8, "skipped": 2}
+
+    def test_nothing_to_try_again_is_said(self, visitor, load):
+        made = begin(load, selection=TEN)
+        assert "Retry failed…" not in read(visitor.get(f"/backfills/{made.pk}")).links
+        response = visitor.post(f"/backfills/{made.pk}/retry")
+        assert response.status_code == 409
+        assert "nothing to run again" in read(response).text
+
+    def test_one_that_is_over_cannot_be_cancelled(self, visitor, load):
+        made = begin(load, selection=TEN)
+        play.drive(made)
+        assert "Cancel…" not in read(visitor.get(f"/backfills/{made.pk}")).links
+        assert visitor.post(f"/backfills/{made.pk}/cancel").status_code == 409
+
+    @pytest.mark.parametrize("deed", ["pause", "resume", "cancel", "retry"])
+    def test_a_viewer_may_do_none_of_it(self, visitor_of, load, deed):
+        made = begin(load, selection=TEN)
+        viewer = visitor_of(roles.VIEWER)
+        assert viewer.post(f"/backfills/{made.pk}/{deed}").status_code == 403
+        page = read(viewer.get(f"/backfills/{made.pk}"))
+        assert "Pause…" not in page.links
+        assert "Pause…" in page.text
+
+
+def _is_square(element):
+    return element.attributes.get("class", "").startswith("c ")
