@@ -1,12 +1,19 @@
-"""Tells a worker to look now. A ring that gets lost costs one sweep, never the work."""
+"""Tells a worker to look now. A ring that gets lost costs one sweep, never the work.
+
+However many ring in a burst, one message per bell is under way: the first to ring raises a flag, the others
+see it, and the worker takes it down before it looks. A flag whose message got lost falls by itself.
+"""
 
 import logging
+import math
 from enum import StrEnum
 
 from celery import current_app
 from django.conf import settings
+from django.core.cache import cache
 from django.db import connection, transaction
 from kombu.exceptions import OperationalError
+from redis.exceptions import RedisError
 
 from core import models
 
@@ -36,6 +43,15 @@ def ring(bell: Bell) -> None:
         transaction.on_commit(lambda: _leave_row(bell), robust=True)
 
 
+def heard(bell: Bell) -> None:
+    """Whoever looks says so before: a ring from now on is worth another look."""
+    if _has_flags():
+        try:
+            cache.delete(_flag(bell))
+        except RedisError as error:
+            log.warning("the flag of %s stays up for a sweep: %s", bell, error)
+
+
 def _leave_row(bell: Bell) -> None:
     models.Bell.objects.bulk_create(
         [models.Bell(name=bell)], update_conflicts=True, unique_fields=["name"], update_fields=["rung_at"]
@@ -43,7 +59,29 @@ def _leave_row(bell: Bell) -> None:
 
 
 def _publish(bell: Bell) -> None:
+    if not _raise_flag(bell):
+        return
     try:
         current_app.send_task(f"scheduling.{bell}", retry=False)
     except OperationalError as error:
         log.warning("nobody heard %s (%s): the next sweep will do it", bell, error)
+        heard(bell)
+
+
+def _raise_flag(bell: Bell) -> bool:
+    """Whether this ring is worth a message: none is under way, or nobody can tell."""
+    if not _has_flags():
+        return True
+    try:
+        return cache.add(_flag(bell), 1, timeout=max(1, math.ceil(settings.SWEEP_SECONDS)))
+    except RedisError:
+        return True
+
+
+def _has_flags() -> bool:
+    """Only a cache that all processes share can keep them."""
+    return bool(settings.REDIS_URL) and not settings.EMBEDDED
+
+
+def _flag(bell: Bell) -> str:
+    return f"rung:{bell}"

@@ -33,6 +33,7 @@ def advance_backfills() -> None:
 
 @shared_task(name="scheduling.start_runs")
 def start_runs() -> None:
+    doorbell.heard(doorbell.Bell.START)
     while run_pks := claims.dispatch(now=_now()):
         for run_pk in run_pks:
             execute_run.delay(run_pk)
@@ -66,6 +67,7 @@ def sweep() -> None:
 def _until_done(look: Callable[[datetime], int], bell: doorbell.Bell) -> None:
     """Look until nothing is left; after a while ring again instead, so that others get their turn."""
     started = _now()
+    doorbell.heard(bell)
     while look(_now()):
         if _now() - started > BUDGET:
             doorbell.ring(bell)

@@ -156,6 +156,31 @@ def test_nothing_imports_the_tasks():
     assert not imports
 
 
+def test_nobody_publishes_but_the_doorbell_and_what_celery_runs():
+    """A message that is sent inside a transaction may be heard before what it is about can be seen."""
+    senders = {"send_task", "delay", "apply_async"}
+    allowed = ("scheduling/doorbell.py", "scheduling/tasks.py", "partitions_site/")
+    publishing = [
+        shown(path, node)
+        for path in sources()
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in senders
+        if not str(path.relative_to(HOME)).startswith(allowed)
+    ]
+    assert not publishing
+
+
+def test_no_message_waits_in_the_broker():
+    """The database decides what is due: a message for later would be redelivered, and lost with the broker."""
+    waiting = [
+        shown(path, node)
+        for path in sources()
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Call) and {"eta", "countdown"} & {keyword.arg for keyword in node.keywords}
+    ]
+    assert not waiting
+
+
 @pytest.mark.parametrize("package", ["scheduling/algebra", "core"])
 def test_no_clock_below_the_faces(package):
     """The records and the algebra are told the time."""
