@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -34,12 +34,15 @@ class Standing:
     has_given_up: bool = False
 
 
+Fits = Callable[[Standing], bool]
+
+
 def of(held: Held, model: Model) -> Verdict:
     consumer = held.consumer
     is_late = bool(model.fired((consumer.name, held.key)))
     standings = {asset: _standing(held, asset, model) for asset in consumer.mappers}
 
-    def could(fits) -> bool:
+    def could(fits: Fits) -> bool:
         return consumer.holds({asset: fits(each) for asset, each in standings.items()})
 
     is_restart = is_late and consumer.late is Late.RESTART and not consumer.is_plain
@@ -47,20 +50,8 @@ def of(held: Held, model: Model) -> Verdict:
     def has_come(each: Standing) -> bool:
         return each.is_anew if is_restart else each.is_enough
 
-    def may_come(each: Standing) -> bool:
-        return has_come(each) or not each.has_given_up
-
     if not could(has_come):
-        ends = [held.opened_at + each.after for each in map(_deadline, consumer.mappers.values()) if each]
-        until = min((end for end in ends if end > model.now), default=None)
-        readable = could(lambda each: each.is_readable)
-        if not could(may_come) or (readable and not could(lambda each: each.is_readable and may_come(each))):
-            return Verdict("unreachable", gives_up=True)
-        if not readable:
-            return Verdict("broken", until)
-        if not could(lambda each: each.is_readable and each.is_possible):
-            return Verdict("unreachable", until)
-        return Verdict("waiting", until)
+        return _held_back(held, standings, has_come, model.now)
     if consumer.is_paused:
         return Verdict("paused")
     if not is_late or is_restart or consumer.is_plain:
@@ -92,6 +83,28 @@ def reads(mapper: Mapper, downstream: str) -> bool:
     except PartitionError:
         return False
     return True
+
+
+def _held_back(held: Held, standings: dict[str, Standing], has_come: Fits, now: datetime) -> Verdict:
+    """Not complete: is that for good, or worth waiting for?"""
+    consumer = held.consumer
+
+    def could(fits: Fits) -> bool:
+        return consumer.holds({asset: fits(each) for asset, each in standings.items()})
+
+    def may_come(each: Standing) -> bool:
+        return has_come(each) or not each.has_given_up
+
+    readable = could(lambda each: each.is_readable)
+    if not could(may_come) or (readable and not could(lambda each: each.is_readable and may_come(each))):
+        return Verdict("unreachable", gives_up=True)
+    ends = [held.opened_at + each.after for each in map(_deadline, consumer.mappers.values()) if each]
+    until = min((end for end in ends if end > now), default=None)
+    if not readable:
+        return Verdict("broken", until)
+    if not could(lambda each: each.is_readable and each.is_possible):
+        return Verdict("unreachable", until)
+    return Verdict("waiting", until)
 
 
 def _late(held: Held, is_anew: bool, now: datetime) -> Verdict:
