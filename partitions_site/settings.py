@@ -235,8 +235,9 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
 )
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # intervals only: there is nothing to remember in a file
+SWEEP_EXPIRES = 60  # seconds; the age of a message of beat is read from this
 CELERY_BEAT_SCHEDULE = {
-    "sweep": {"task": "scheduling.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": 60}},
+    "sweep": {"task": "scheduling.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_EXPIRES}},
     "advance ticks": {
         "task": "scheduling.advance_ticks",
         "schedule": TICK_SECONDS,

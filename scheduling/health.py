@@ -5,9 +5,12 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 
-from core.models import AssetEvent, HeldRun, Pulse
+from core.models import AssetEvent, DagRun, HeldRun, Pulse
+from scheduling import slots
 
 KEEP = timedelta(hours=1)
+
+State = DagRun.State
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +26,32 @@ class Vital:
 
 @dataclass(frozen=True, slots=True)
 class Health:
+    """`sweeps` says that somebody looks at everything and comes to the end of it, whoever sends them.
+
+    `unstarted_runs` could start and have not, while none is running: nobody takes them.
+    """
+
     beat: Vital
     workers: Vital
+    sweeps: Vital
     unrouted_events: int
     oldest_unrouted_at: datetime | None
     overdue_judgements: int
+    unstarted_runs: int
 
     @property
     def ok(self) -> bool:
-        return self.beat.is_alive and self.workers.is_alive
+        return not self.reasons()
+
+    def reasons(self) -> list[str]:
+        """What is wrong, a sentence each."""
+        said = [each.sentence for each in (self.beat, self.workers, self.sweeps) if not each.is_alive]
+        if self.unstarted_runs:
+            said.append(
+                f"runs: {self.unstarted_runs} could start and none is running; "
+                "is there a worker for the queue `work`?"
+            )
+        return said
 
 
 def pulse(name: str, kind: Pulse.Kind, *, now: datetime) -> None:
@@ -46,17 +66,24 @@ def pulse(name: str, kind: Pulse.Kind, *, now: datetime) -> None:
 
 
 def report(now: datetime) -> Health:
-    """What the pulses and the queues of the database say. Five small queries."""
+    """What the pulses and the queues of the database say. Six small queries."""
     pulses = list(Pulse.objects.all())
     waiting = AssetEvent.objects.unrouted().filter(timestamp__lt=now - patience())
     oldest = waiting.first()
     return Health(
         beat=_vital("beat", Pulse.Kind.BEAT, pulses, now),
         workers=_vital("workers", Pulse.Kind.WORKER, pulses, now),
+        sweeps=_vital("sweeps", Pulse.Kind.SWEEP, pulses, now),
         unrouted_events=waiting.count(),
         oldest_unrouted_at=oldest.timestamp if oldest else None,
         overdue_judgements=HeldRun.objects.due(now - patience()).count(),
+        unstarted_runs=_unstarted(now - patience()),
     )
+
+
+def is_silent(kind: Pulse.Kind, now: datetime) -> bool:
+    """Whether no pulse of that kind has been left for three sweeps."""
+    return not Pulse.objects.filter(kind=kind, at__gte=now - patience()).exists()
 
 
 def patience() -> timedelta:
@@ -64,17 +91,36 @@ def patience() -> timedelta:
     return timedelta(seconds=3 * settings.SWEEP_SECONDS)
 
 
+def _unstarted(since: datetime) -> int:
+    """Runs on their way to a worker since before `since`, while none runs or has ended after it."""
+    waiting = slots.startable(since).filter(dispatched_at__isnull=False)
+    if not waiting.exists() or DagRun.objects.filter(state=State.RUNNING).exists():
+        return 0
+    newest = DagRun.objects.finished().order_by("-pk").values_list("ended_at", flat=True)[:100]
+    return 0 if any(at and at >= since for at in newest) else waiting.count()
+
+
 def _vital(name: str, kind: Pulse.Kind, pulses: list[Pulse], now: datetime) -> Vital:
     seen = [each.at for each in pulses if each.kind == kind]
     alive = sum(at >= now - patience() for at in seen)
     last = max(seen, default=None)
     if alive:
-        sentence = f"{name}: {alive} alive"
+        sentence = f"{name}: {'running to their end' if kind == Pulse.Kind.SWEEP else f'{alive} alive'}"
     elif last:
         seconds = int((now - last).total_seconds())
-        sentence = f"{name}: silent for {seconds} seconds; nothing runs until one is started"
+        sentence = f"{name}: silent for {seconds} seconds; {_MEANS[Pulse.Kind(kind)]}"
     else:
-        sentence = (
-            f"{name}: never seen; start one with `python manage.py {'beat' if kind == 'beat' else 'worker'}`"
-        )
+        sentence = f"{name}: never seen; {_START[Pulse.Kind(kind)]}"
     return Vital(name, alive > 0, alive, last, sentence)
+
+
+_MEANS = {
+    Pulse.Kind.BEAT: "workers look for work and ticks in its place until one is started",
+    Pulse.Kind.WORKER: "nothing runs until one is started",
+    Pulse.Kind.SWEEP: "nobody looks for lost work, or something keeps them from their end (see the log)",
+}
+_START = {
+    Pulse.Kind.BEAT: "start one with `python manage.py beat`",
+    Pulse.Kind.WORKER: "start one with `python manage.py worker`",
+    Pulse.Kind.SWEEP: "they begin when beat and a worker run",
+}

@@ -5,10 +5,12 @@ import socket
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from celery import shared_task
+from celery import Task, shared_task
+from django.conf import settings
 
 from core.models import Pulse
 from scheduling import backfills, claims, doorbell, execution, health, holds, ticks, timeouts
+from scheduling.doorbell import Bell
 
 BUDGET = timedelta(seconds=20)
 """How long one task goes on with a queue that does not empty, before others get their turn."""
@@ -16,19 +18,19 @@ BUDGET = timedelta(seconds=20)
 
 @shared_task(name="scheduling.route_events")
 def route_events() -> None:
-    _until_done(lambda now: holds.route_pending(now=now), doorbell.Bell.ROUTE)
+    _until_done(lambda now: holds.route_pending(now=now), Bell.ROUTE)
     if backfills.is_due(now=_now()):  # one that waited for the events just mapped
-        doorbell.ring(doorbell.Bell.ADVANCE_BACKFILLS)
+        doorbell.ring(Bell.ADVANCE_BACKFILLS)
 
 
 @shared_task(name="scheduling.judge_held_runs")
 def judge_held_runs() -> None:
-    _until_done(lambda now: holds.judge_due(now=now), doorbell.Bell.JUDGE)
+    _until_done(lambda now: holds.judge_due(now=now), Bell.JUDGE)
 
 
 @shared_task(name="scheduling.advance_backfills")
 def advance_backfills() -> None:
-    _until_done(lambda now: backfills.advance(now=now), doorbell.Bell.ADVANCE_BACKFILLS)
+    _until_done(lambda now: backfills.advance(now=now), Bell.ADVANCE_BACKFILLS)
 
 
 @shared_task(name="scheduling.start_runs")
@@ -51,27 +53,51 @@ def advance_ticks() -> None:
     ticks.advance(now=_now())
 
 
-@shared_task(name="scheduling.sweep")
-def sweep() -> None:
-    """Repairs every lost message: looks at the queues in the database, and takes over from dead workers."""
-    health.pulse("beat", Pulse.Kind.BEAT, now=_now())  # it sent this message, less than its expiry ago
-    health.pulse(_worker(), Pulse.Kind.WORKER, now=_now())
+@shared_task(name="scheduling.sweep", bind=True)
+def sweep(self: Task) -> None:
+    """What beat sends: it was alive when it did, which may have been a while ago."""
+    sent_at = _sent_at(self)
+    if _now() - sent_at < health.patience():
+        health.pulse("beat", Pulse.Kind.BEAT, now=sent_at)
+    if settings.EMBEDDED:  # elsewhere each worker says so itself
+        health.pulse(_worker(), Pulse.Kind.WORKER, now=_now())
+    repair()
+
+
+@shared_task(name="scheduling.repair")
+def repair() -> None:
+    """Repairs every lost message: looks at the queues in the database, and takes over from dead workers.
+
+    Whoever notices that beat is silent calls it, too. Each look gets a small part of the time between two, so
+    that a long queue does not keep the others, or the next one, waiting.
+    """
+    budget = timedelta(seconds=settings.SWEEP_SECONDS / 3)
     timeouts.end_overdue(now=_now())
     claims.take_over_lost(now=_now())
-    route_events()
-    judge_held_runs()
-    advance_backfills()
+    _until_done(lambda now: holds.route_pending(now=now), Bell.ROUTE, budget)
+    _until_done(lambda now: holds.judge_due(now=now), Bell.JUDGE, budget)
+    _until_done(lambda now: backfills.advance(now=now), Bell.ADVANCE_BACKFILLS, budget)
     start_runs()
+    health.pulse("sweep", Pulse.Kind.SWEEP, now=_now())
 
 
-def _until_done(look: Callable[[datetime], int], bell: doorbell.Bell) -> None:
+def _until_done(look: Callable[[datetime], int], bell: Bell, budget: timedelta = BUDGET) -> None:
     """Look until nothing is left; after a while ring again instead, so that others get their turn."""
     started = _now()
     doorbell.heard(bell)
     while look(_now()):
-        if _now() - started > BUDGET:
+        if _now() - started > budget:
             doorbell.ring(bell)
             return
+
+
+def _sent_at(task: Task) -> datetime:
+    """When the message of `task` was sent: a fixed time before it expires."""
+    if not task.request.expires:
+        return _now()
+    expires = task.request.expires
+    at = datetime.fromisoformat(expires) if isinstance(expires, str) else expires
+    return at - timedelta(seconds=settings.SWEEP_EXPIRES)
 
 
 def _worker() -> str:

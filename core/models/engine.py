@@ -18,11 +18,12 @@ class Bell(models.Model):
 
 
 class Pulse(models.Model):
-    """When a process of the engine was last seen alive."""
+    """When a process of the engine was last seen alive, and when a look at everything last came to its end."""
 
     class Kind(models.TextChoices):
         BEAT = "beat"
         WORKER = "worker"
+        SWEEP = "sweep"
 
     name = models.CharField(max_length=150, primary_key=True)
     kind = models.CharField(max_length=10, choices=Kind)

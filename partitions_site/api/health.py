@@ -98,9 +98,7 @@ class Ready(OpenAddress):
     )
     def get(self, request: Request) -> Response:
         report = _report()
-        vitals = [report.beat, report.workers] if report else []
-        reasons = [each.sentence for each in vitals if not each.is_alive]
-        reasons += [] if report else ["database: does not answer"]
+        reasons = report.reasons() if report else ["database: does not answer"]
         body = {"status": "not ready" if reasons else "ok", "reasons": reasons}
         return Response(body, status=503 if reasons else 200)
 

@@ -21,7 +21,7 @@ def health(request: HtmxRequest) -> HttpResponse:
     report = later(engine.report, timezone.now())
     context = {
         "health": report,
-        "vitals": later(lambda: [report.beat, report.workers]),
+        "vitals": later(lambda: [report.beat, report.workers, report.sweeps]),
         "pulses": later(lambda: list(Pulse.objects.order_by("kind", "name"))),
         "versions": later(_versions),
         "embedded": settings.EMBEDDED,

@@ -16,7 +16,7 @@ HEALTH = "/api/v2/monitor/health"
 
 @pytest.fixture
 def engine(db):
-    for name, kind in (("beat", Pulse.Kind.BEAT), ("w1", Pulse.Kind.WORKER)):
+    for name, kind in (("beat", Pulse.Kind.BEAT), ("w1", Pulse.Kind.WORKER), ("sweep", Pulse.Kind.SWEEP)):
         health.pulse(name, kind, now=timezone.now())
 
 

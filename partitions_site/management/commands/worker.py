@@ -1,4 +1,5 @@
 import os
+import threading
 from argparse import ArgumentParser
 from itertools import chain
 from typing import Any
@@ -6,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from partitions_site import lifeline
+from partitions_site import lifeline, vigil
 from partitions_site.celery import app
 
 
@@ -26,6 +27,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         lifeline.hold()
         queues = options["queues"]
+        app.loader.import_default_modules()
+        vigil.keep_in_background(app, queues, threading.Event())
         chosen = {
             "--loglevel": "WARNING",
             "--queues": queues,
