@@ -21,6 +21,10 @@ GRANTS: dict[str, tuple[str, ...]] = {
         "core.change_dagrun",
         "core.change_heldrun",
         "core.change_dag",
+        "core.add_backfill",
+        "core.change_backfill",
+        "core.add_dynamickey",
+        "core.change_dynamickey",
     ),
     EDITOR: (
         "core.change_dependency",

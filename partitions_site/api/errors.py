@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import exception_handler
 
-from scheduling import elsewhere, events, holds, runs
+from scheduling import backfills, elsewhere, events, holds, runs
 from scheduling.algebra.errors import PartitionError
 from scheduling.configuration import pools
 
@@ -135,6 +135,9 @@ REFUSALS: dict[type[PartitionError], type[exceptions.APIException]] = {
     elsewhere.NotWithYou: Conflict,
     pools.PoolTaken: Conflict,
     pools.PoolInUse: Conflict,
+    backfills.StalePlan: Conflict,
+    backfills.NothingToBackfill: Conflict,
+    backfills.BackfillOver: Conflict,
 }
 """What the engine refuses because of the state things are in; anything else it refuses is a bad request."""
 

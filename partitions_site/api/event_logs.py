@@ -29,6 +29,10 @@ AIRFLOW_NAMES = {
     "run marked": "patch_dag_run",
     "run note changed": "patch_dag_run",
     "run deleted": "delete_dag_run",
+    "backfill started": "create_backfill",
+    "backfill paused": "pause_backfill",
+    "backfill resumed": "unpause_backfill",
+    "backfill cancelled": "cancel_backfill",
 }
 """What the audit log of Airflow calls these deeds; all others keep the name that the journal gives them."""
 

@@ -8,11 +8,14 @@ from rest_framework.response import Response
 
 from partitions_site.api import (
     assets,
+    backfill_plans,
+    backfills,
     bulk_events,
     clearing,
     dag_stats,
     dags,
     doors,
+    dynamic_keys,
     elsewhere,
     event_logs,
     events,
@@ -51,6 +54,14 @@ v2: list[URLPattern] = [
     path("assets/<str:asset_id>/partitions", partitions.AssetPartitions.as_view()),
     path("assets/<str:asset_id>/materialize", materialize.Materialize.as_view()),
     path("assets/<str:asset_id>/queuedEvents", queued_events.OfAsset.as_view()),
+    path("backfills", backfills.Backfills.as_view()),
+    path("backfills/dry_run", backfill_plans.DryRun.as_view()),
+    path("backfills/<str:backfill_id>", backfills.OneBackfill.as_view()),
+    path("backfills/<str:backfill_id>/pause", backfills.PauseBackfill.as_view()),
+    path("backfills/<str:backfill_id>/unpause", backfills.UnpauseBackfill.as_view()),
+    path("backfills/<str:backfill_id>/cancel", backfills.CancelBackfill.as_view()),
+    path("backfills/<str:backfill_id>/retry", backfills.RetryBackfill.as_view()),
+    path("backfills/<str:backfill_id>/partitions", backfills.BackfillPartitions.as_view()),
     path("dags", dags.Dags.as_view()),
     path("dags/<str:dag_id>", dags.OneDag.as_view()),
     path("dags/<str:dag_id>/details", dags.DagDetails.as_view()),
@@ -78,6 +89,7 @@ v2: list[URLPattern] = [
     path("heldRuns/<str:held_run_id>/fire", held_runs.FireHeldRun.as_view()),
     path("heldRuns/<str:held_run_id>/cancel", held_runs.CancelHeldRun.as_view()),
     path("heldRuns/<str:held_run_id>/reevaluate", held_runs.ReevaluateHeldRun.as_view()),
+    path("partitionsDefinitions/<str:name>/keys", dynamic_keys.Keys.as_view()),
 ]
 
 urlpatterns: list[URLPattern] = [
@@ -90,6 +102,7 @@ urlpatterns: list[URLPattern] = [
     *(path(f"api/v2/{each.pattern}", each.callback, name=each.name) for each in v2),
     path("ui/partitioned_dag_runs", partitioned.PartitionedRuns.as_view()),
     path("ui/pending_partitioned_dag_run/<str:dag_id>", partitioned.PendingRun.as_view()),
+    path("ui/backfills", backfills.Backfills.as_view()),
     path("ui/next_run_assets/<str:dag_id>", partitioned.NextRunAssets.as_view()),
     path("livez", health.Live.as_view()),
     path("readyz", health.Ready.as_view()),

@@ -103,7 +103,7 @@ def status_of(backfill: Backfill, progress: Progress) -> Status:
 
 
 def lanes(backfill: Backfill, *, width: int = 120) -> list[Lane]:
-    """How far each Dag of a backfill is and, in `width` buckets at most, where. A few queries for each Dag."""
+    """How far each Dag of a backfill is and, in up to `width` buckets, where. A few queries for each."""
     targets = list(backfill.targets.select_related("dag").order_by("layer", "pk"))
     return [_lane(backfill, target, width) for target in targets]
 

@@ -7,7 +7,8 @@ from django.db import transaction
 
 from core import bulk
 from core.models import Backfill, BackfillPartition, BackfillTarget, Dag, DagRun, Partition
-from scheduling import doorbell, journal
+from scheduling import doorbell, journal, runs
+from scheduling.algebra.errors import PartitionError
 from scheduling.backfills.asking import Ask, NothingToBackfill, StalePlan
 from scheduling.backfills.planning import plan
 from scheduling.backfills.plans import Part, Plan
@@ -57,12 +58,13 @@ def _lock(dags: Sequence[Dag]) -> None:
 
 def _record(now: Plan, deed: Deed, at: datetime) -> Backfill:
     ask = now.ask
+    first, last = (ask.dates.first, ask.dates.last) if ask.dates else _span(now.parts)
     backfill = Backfill.objects.create(
         title=ask.title,
         words=ask.words(),
         asked=ask.kept(),
-        from_date=ask.dates.first if ask.dates else None,
-        to_date=ask.dates.last if ask.dates else None,
+        from_date=first,
+        to_date=last,
         conf=dict(ask.conf),
         reprocess=ask.again,
         order=ask.order,
@@ -78,6 +80,19 @@ def _record(now: Plan, deed: Deed, at: datetime) -> Backfill:
         if part.order:
             _record_part(backfill, part)
     return backfill
+
+
+def _span(parts: Sequence[Part]) -> tuple[datetime | None, datetime | None]:
+    """The dates of the first and the last key, where keys have dates."""
+    part = parts[-1]
+    dates = []
+    for key in (part.order[0], part.order[-1]) if part.order else ():
+        try:
+            dates.append(runs.date_of(part.dag, key))
+        except PartitionError:
+            continue
+    known = sorted(date for date in dates if date is not None)
+    return (known[0], known[-1]) if known else (None, None)
 
 
 def _record_part(backfill: Backfill, part: Part) -> None:

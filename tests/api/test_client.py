@@ -6,6 +6,7 @@ import pytest
 from airflow_client import client as airflow
 from airflow_client.client.api import (
     AssetApi,
+    BackfillApi,
     DAGApi,
     DagRunApi,
     DagStatsApi,
@@ -246,3 +247,48 @@ class TestRefusals:
         with pytest.raises(UnprocessableEntityException) as caught:
             DagRunApi(client).get_dag_runs("~", state=["x"])
         assert "Invalid value for state" in caught.value.body
+
+
+class TestBackfills:
+    @pytest.fixture
+    def asked(self):
+        return airflow.BackfillPostBody(
+            dag_id="lab_hourly_sales",
+            from_date=datetime(2026, 2, 18, tzinfo=UTC),
+            to_date=datetime(2026, 2, 18, 2, tzinfo=UTC),
+            reprocess_behavior=airflow.ReprocessBehavior.NONE,
+            max_active_runs=1,
+        )
+
+    def test_are_tried_dry_and_started(self, client, asked):
+        found = BackfillApi(client).create_backfill_dry_run(asked)
+        assert found.total_entries == 3
+        assert [row.partition_key for row in found.backfills] == [
+            f"2026-02-18T0{hour}:00:00" for hour in (0, 1, 2)
+        ]
+        made = BackfillApi(client).create_backfill(asked)
+        assert (made.dag_id, made.is_paused, made.completed_at) == ("lab_hourly_sales", False, None)
+        assert made.from_date == datetime(2026, 2, 18, tzinfo=UTC)
+
+    def test_one_at_a_time(self, client, asked):
+        BackfillApi(client).create_backfill(asked)
+        with pytest.raises(ConflictException, match="already a running backfill"):
+            BackfillApi(client).create_backfill(asked)
+
+    def test_of_a_consumer_are_refused(self, client, asked):
+        asked.dag_id = "lab_daily_sales"
+        with pytest.raises(UnprocessableEntityException, match="does not support backfills"):
+            BackfillApi(client).create_backfill(asked)
+
+    def test_are_listed_paused_and_cancelled(self, client, asked):
+        api = BackfillApi(client)
+        pk = api.create_backfill(asked).id
+        assert [each.id for each in api.list_backfills("lab_hourly_sales").backfills] == [pk]
+        assert api.pause_backfill(pk).is_paused
+        assert not api.unpause_backfill(pk).is_paused
+        assert api.cancel_backfill(pk).completed_at is not None
+        with pytest.raises(ConflictException, match="already completed"):
+            api.cancel_backfill(pk)
+        assert api.get_backfill(pk).is_paused
+        with pytest.raises(NotFoundException):
+            api.get_backfill(4711)

@@ -3,12 +3,25 @@
 import pytest
 from django.http import QueryDict
 
-from core.models import Asset, AssetEvent, Dag, HeldRun, JournalEntry, Partition, ReceivedKey
+from core.models import (
+    Asset,
+    AssetEvent,
+    Backfill,
+    BackfillPartition,
+    Dag,
+    DynamicKey,
+    HeldRun,
+    JournalEntry,
+    Partition,
+    ReceivedKey,
+)
 from partitions_site.api import (
     assets,
+    backfills,
     cursors,
     dag_stats,
     dags,
+    dynamic_keys,
     event_logs,
     events,
     held_runs,
@@ -19,6 +32,9 @@ from partitions_site.api import (
     runs,
 )
 from partitions_site.api.errors import BadRequest, Invalid, Unprocessable
+from scheduling.algebra import specs
+from scheduling.algebra.partitions import DynamicPartitions
+from tests.engine.world import asset
 
 pytestmark = pytest.mark.django_db
 
@@ -37,6 +53,9 @@ LISTS = {
     "Dag stats": (dag_stats.STATS, Dag.objects.all),
     "runs": (runs.RUNS, runs.listed),
     "held runs": (held_runs.HELD_RUNS, HeldRun.objects.all),
+    "backfills": (backfills.BACKFILLS, Backfill.objects.all),
+    "partitions of backfills": (backfills.PARTITIONS, BackfillPartition.objects.all),
+    "dynamic keys": (dynamic_keys.KEYS, DynamicKey.objects.all),
     "journal": (event_logs.LOGS, JournalEntry.objects.all),
     "queued events": (queued_events.QUEUED, ReceivedKey.objects.all),
 }
@@ -64,6 +83,12 @@ def some(api, lab, settle):
     for key in ("2026-03-10T09:00:00", "2026-03-11T09:00:00"):
         api.post("/api/v2/dags/lab_hourly_sales/dagRuns", {"partition_key": key})
     api.post("/api/v2/dags/lab_plain/dagRuns", {})
+    for hour in ("09", "10"):
+        dates = {"from_date": f"2026-02-18T{hour}:00:00Z", "to_date": "2026-02-18T12:00:00Z"}
+        backfill = api.post("/api/v2/backfills", {"dag_id": "lab_hourly_sales"} | dates).json()["id"]
+        api.put(f"/api/v2/backfills/{backfill}/cancel")
+    asset("stores", partitions=specs.dump(DynamicPartitions("stores")))
+    api.post("/api/v2/partitionsDefinitions/stores/keys", {"partition_keys": ["b", "a", "c"]})
 
 
 def walk(listing, rows, order):
