@@ -49,9 +49,9 @@
     const cell = target.closest?.("table[data-grid] a.c");
     for (const other of cell ? cells(table(cell)) : []) other.ariaCurrent = other === cell ? "true" : null;
   });
-  document.addEventListener("focusin", ({ target }) => { if (table(target)) tell(target.closest("a.c")); });
+  document.addEventListener("focusin", ({ target }) => { tell(target.closest?.("table[data-grid] a.c, .flow a.c")); });
   document.addEventListener("pointerover", ({ target }) => {
-    tell(target.closest?.("table[data-grid] a.c, .bar.tall a"));
+    tell(target.closest?.("table[data-grid] a.c, .flow .c, .bar.tall a"));
   });
   document.addEventListener("htmx:afterSettle", settleAll);
   settleAll();

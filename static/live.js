@@ -40,7 +40,7 @@
     for (const part of document.querySelectorAll("[data-live]")) {
       const rest = Number(part.dataset.live) * 1000 * (failedSince ? 2 : 1);
       if (!last.has(part)) last.set(part, now);
-      if (now - last.get(part) < rest || part.classList.contains("htmx-request")) continue;
+      if (now - last.get(part) < rest || part.matches(".htmx-request, :has([data-choosing])")) continue;
       last.set(part, now);
       htmx.trigger(part, "refresh");
     }

@@ -63,6 +63,8 @@ def _square(cell: Cell, here: dict[str, str], chosen: str) -> str:
     look = f"c {cell.look.letter}" + (f" p{cell.share}" if cell.share < 3 else "")
     if cell.is_unexpected:
         look += " x"
+    if cell.is_chosen:
+        look += " on"
     name, value = ("key", cell.key) if cell.key else ("zoom", cell.zoom)
     more = "" if cell.key else ' data-part="board"'
     if cell.key and cell.key == chosen:

@@ -15,10 +15,16 @@ from core.models import Asset, AssetEvent, Dag, Partition
 from partitions_site.web.http import HtmxRequest, allowed, answer, deed, go, later, whole
 from scheduling import board, events
 from scheduling.algebra.errors import PartitionError
-from scheduling.board import Cells, Grid, Look
+from scheduling.board import Cells, Choice, Grid, Look
 
 LISTED = 100
 """Keys on one page of a list."""
+
+NARROWING = ("missing", "failed", "stale")
+"""The states to which a selection can be narrowed: those of which a backfill can be asked alone."""
+
+KEPT = ("key", "zoom", "state", "row")
+"""What of the address stays when somebody selects by typing."""
 
 ZOOM = re.compile(r"[0-9]{4}(-([0-9]{2}(-[0-9]{2}(T[0-9]{2})?)?|W[0-9]{2}|Q[1-4]))?")
 
@@ -76,11 +82,17 @@ def _board(request: HtmxRequest, row: Asset, now: datetime) -> dict[str, object]
     zoom = zoom if ZOOM.fullmatch(zoom) and cells.unit else ""
     wanted = _look(request.GET.get("state", ""))
     unexpected = request.GET.get("state") == "unexpected"
-    grid = None
+    grid, choice = None, _choice(request, row, cells, now)
     if wanted is None and not unexpected:
-        grid = board.lay_out(cells, zoom, first_row=whole(request.GET.get("row")))
+        chosen = choice.positions if choice else frozenset()
+        grid = board.lay_out(cells, zoom, first_row=whole(request.GET.get("row")), chosen=chosen)
     return {
         "read": state,
+        "choice": choice,
+        "only": _narrowed(request),
+        "narrowing": NARROWING,
+        "kept": [(name, request.GET[name]) for name in KEPT if name in request.GET],
+        "everything": later(board.spelled, cells, zoom),
         "zoom": zoom,
         "crumbs": _crumbs(zoom),
         "around": _around(cells, zoom),
@@ -92,6 +104,16 @@ def _board(request: HtmxRequest, row: Asset, now: datetime) -> dict[str, object]
         "list": None if grid else _listed(request, row, cells, zoom, wanted, unexpected),
         "is_of_keys": _is_of_keys(grid),
     }
+
+
+def _choice(request: HtmxRequest, row: Asset, cells: Cells, now: datetime) -> Choice | None:
+    text = request.GET.get("sel", "").strip()
+    return board.choose(row, cells, text, _look(_narrowed(request)), now=now) if text else None
+
+
+def _narrowed(request: HtmxRequest) -> str:
+    word = request.GET.get("only", "")
+    return word if word in NARROWING else ""
 
 
 def _is_of_keys(grid: Grid | None) -> bool:

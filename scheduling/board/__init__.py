@@ -14,6 +14,7 @@ from scheduling.board.backfilling import (
 )
 from scheduling.board.bars import Bar, draw
 from scheduling.board.cells import Cells, Look, Tally
+from scheduling.board.choice import Choice, choose, spelled
 from scheduling.board.dags import DagLine, lines, next_ticks, schedule_words, suggestions
 from scheduling.board.grids import Grid, lay_out
 from scheduling.board.lists import HeldFilter, JournalFilter, Page, RunFilter, held_runs, journal, runs
@@ -24,6 +25,7 @@ __all__ = [
     "BackfillFilter",
     "Bar",
     "Cells",
+    "Choice",
     "DagLine",
     "Facts",
     "Grid",
@@ -38,6 +40,7 @@ __all__ = [
     "RunFilter",
     "Tally",
     "backfills",
+    "choose",
     "draw",
     "facts",
     "flow",
@@ -53,6 +56,7 @@ __all__ = [
     "read",
     "runs",
     "schedule_words",
+    "spelled",
     "states_of",
     "suggestions",
     "time_left",

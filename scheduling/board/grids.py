@@ -1,11 +1,12 @@
 """A grid fitted to an asset: days × hours, months × days, years × months, or one segment × another."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from datetime import date
 
 from scheduling.board.bars import period_words
 from scheduling.board.cells import Cells, Look, Tally
+from scheduling.board.choice import around_of
 from scheduling.board.labels import DAY, HOUR, MINUTE, MONTH, YEAR
 
 MOST_CELLS = 1000
@@ -31,6 +32,7 @@ class Cell:
     key: str = ""
     zoom: str = ""
     is_unexpected: bool = False
+    is_chosen: bool = False
 
     @property
     def share(self) -> int:
@@ -39,22 +41,26 @@ class Cell:
 
     @property
     def words(self) -> str:
+        more = ", selected" if self.is_chosen else ""
         if self.key:
-            return f"{self.key}: {self.look.word}" + (", not in the definition" if self.is_unexpected else "")
-        return f"{self.zoom}: {self.tally.words}"
+            stray = ", not in the definition" if self.is_unexpected else ""
+            return f"{self.key}: {self.look.word}{stray}{more}"
+        return f"{self.zoom}: {self.tally.words}{more}"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """One line of boxes. Most hold one square, in an autumn fold two; where nothing was expected none.
 
-    `tally` leaves out keys that the definition does not have: the row is done without them.
+    `tally` leaves out keys that the definition does not have: the row is done without them. `around` is what
+    stands before and after the segment of a column in a selection; none if none can be written.
     """
 
     head: str
     boxes: Sequence[Sequence[Cell]]
     tally: Tally
     zoom: str = ""
+    around: tuple[str, str] | None = None
 
     @property
     def done(self) -> int:
@@ -69,12 +75,21 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """One page of rows: from `first_row` on, of `row_count`."""
+    """One page of rows: from `first_row` on, of `row_count`.
+
+    `is_line`: time goes on from the end of a row to the beginning of the next.
+    """
 
     columns: Sequence[str]
     groups: Sequence[Group]
     row_count: int
     first_row: int = 0
+    is_line: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether one page shows every row."""
+        return not self.first_row and self.last_row == self.row_count
 
     @property
     def last_row(self) -> int:
@@ -85,17 +100,23 @@ class Grid:
         return self.last_row if self.last_row < self.row_count else 0
 
 
-def lay_out(cells: Cells, zoom: str = "", *, first_row: int = 0) -> Grid | None:
-    """The finest grid of the period `zoom` that fits on one page; None where a list says it better."""
+def lay_out(
+    cells: Cells, zoom: str = "", *, first_row: int = 0, chosen: Set[int] = frozenset()
+) -> Grid | None:
+    """The finest grid of the period `zoom` that fits on one page; None where a list says it better.
+
+    :param chosen: positions to show as selected.
+    """
     positions = cells.positions(zoom)
     if cells.unit:
         positions = range(max(positions.start, len(cells.strays())), positions.stop)
     if not positions:
         return None
+    sheet = _Sheet(cells, chosen)
     if not cells.unit:
-        return _matrix(cells, positions, first_row)
+        return _matrix(sheet, positions, first_row)
     units = _units(cells, positions, zoom)
-    return _calendar(cells, positions, units, first_row) if units else None
+    return _calendar(sheet, positions, units, first_row) if units else None
 
 
 def _units(cells: Cells, positions: Sequence[int], zoom: str) -> Units | None:
@@ -114,23 +135,21 @@ def _size(cells: Cells, positions: Sequence[int], units: Units) -> int:
     return len(rows) * len({cells.places[at].label[row:column] for at in positions})
 
 
-def _calendar(cells: Cells, positions: Sequence[int], units: Units, first_row: int) -> Grid:
+def _calendar(sheet: "_Sheet", positions: Sequence[int], units: Units, first_row: int) -> Grid:
     row, column = units
-    sheet = _Sheet(cells)
     for at in positions:
-        place = cells.places[at]
+        place = sheet.cells.places[at]
         sheet.put(at, (place.others, place.label[:row]), place.label[row:column])
     groups = {group: order for order, (group, _) in enumerate(sheet.boxes)}
     names = sorted(sheet.boxes, key=lambda name: (groups[name[0]], name[1]))
     return sheet.page(names, sorted(sheet.heads), first_row)
 
 
-def _matrix(cells: Cells, positions: Sequence[int], first_row: int) -> Grid | None:
-    if not all(cells.places[at].others for at in positions):
+def _matrix(sheet: "_Sheet", positions: Sequence[int], first_row: int) -> Grid | None:
+    if not all(sheet.cells.places[at].others for at in positions):
         return None
-    sheet = _Sheet(cells)
     for at in positions:
-        *rest, last = cells.places[at].others
+        *rest, last = sheet.cells.places[at].others
         sheet.put(at, ((), "|".join(rest)), last)
     return None if len(sheet.heads) > WIDEST else sheet.page(list(sheet.boxes), list(sheet.heads), first_row)
 
@@ -138,8 +157,8 @@ def _matrix(cells: Cells, positions: Sequence[int], first_row: int) -> Grid | No
 class _Sheet:
     """Positions put into boxes by row and column."""
 
-    def __init__(self, cells: Cells) -> None:
-        self.cells = cells
+    def __init__(self, cells: Cells, chosen: Set[int]) -> None:
+        self.cells, self.chosen = cells, chosen
         self.boxes: dict[Name, dict[str, list[int]]] = {}
         self.heads: dict[str, None] = {}
 
@@ -161,6 +180,7 @@ class _Sheet:
             groups=[Group(head, rows) for head, rows in groups.items()],
             row_count=len(names),
             first_row=first_row,
+            is_line=bool(self.cells.unit) and not flat,
         )
 
     def _row(self, name: Name, heads: Sequence[str], words: Callable[[str], str]) -> Row:
@@ -171,7 +191,8 @@ class _Sheet:
         if unexpected:
             everything = [at for at in everything if self.cells.places[at].key not in unexpected]
         zoom = name[1] if self.cells.unit else ""
-        return Row(words(name[1]), boxes, self.cells.tally_of(everything), zoom)
+        around = around_of(self.cells.places[next(iter(found.values()))[0]])
+        return Row(words(name[1]), boxes, self.cells.tally_of(everything), zoom, around)
 
     def _box(self, column: str, found: Sequence[int]) -> list[Cell]:
         """A square for each of two keys, as an autumn fold has them; one for many."""
@@ -180,12 +201,17 @@ class _Sheet:
         if not found:
             return []
         tally = self.cells.tally_of(found)
-        return [Cell(tally.worst, tally, zoom=column)]
+        chosen = bool(self.chosen) and all(at in self.chosen for at in found)
+        return [Cell(tally.worst, tally, zoom=column, is_chosen=chosen)]
 
     def _single(self, at: int) -> Cell:
         place, look = self.cells.places[at], self.cells.look(at)
         return Cell(
-            look, Tally.of(bytes([look])), key=place.key, is_unexpected=place.key in self.cells.unexpected
+            look,
+            Tally.of(bytes([look])),
+            key=place.key,
+            is_unexpected=place.key in self.cells.unexpected,
+            is_chosen=at in self.chosen,
         )
 
 

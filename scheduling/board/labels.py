@@ -53,7 +53,7 @@ def places(keys: Sequence[str]) -> list[Place]:
     coarser than usual, has no label, and where there is no such segment no key has one. Units that say
     nothing are cut off: hourly keys written to the second have labels of hours.
     """
-    split = [_segments(key) for key in keys]
+    split = [segments_of(key) for key in keys]
     axis = _time_axis(split)
     if axis is None:
         return [
@@ -77,7 +77,8 @@ def within(label: str, zoom: str) -> bool:
     return label.startswith(zoom)
 
 
-def _segments(key: str) -> tuple[str, ...]:
+def segments_of(key: str) -> tuple[str, ...]:
+    """The segments of a key; one of a key that cannot be split."""
     if "|" not in key:
         return (key,)
     try:

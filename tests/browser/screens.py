@@ -35,6 +35,10 @@ SCREENS = {
     "trigger-refused": "/trigger?dag=machine_load&key=14.3.2010",
     "runs": "/runs",
     "runs-failed": "/runs?state=failed",
+    "asset-selection": "/assets/machine_load?sel=*",
+    "backfills": "/backfills",
+    "plan": "/backfills/new?dag=ingest_temperatures&selection=seattle|[2010-03-10...2010-03-14]&run=all",
+    "plan-wrong": "/backfills/new?dag=ingest_temperatures&selection=seattle|[2010-03-10",
     "definitions": "/definitions",
     "journal": "/journal",
     "health": "/health",
@@ -42,6 +46,7 @@ SCREENS = {
 FOLLOWED = {
     "held-run": ("/held?dag=daily_temperature", "td[data-label=Partition] a"),
     "run": ("/runs?dag=monthly_temperature", "td[data-label=Key] a"),
+    "backfill": ("/backfills", "td.tight a"),
     "run-failed": ("/runs?state=failed", "td[data-label=Key] a"),
 }
 """Screens whose address has a number: where to find a link to one."""
@@ -91,6 +96,10 @@ def take(browser: Browser, address: str, options: argparse.Namespace, theme: str
     for name, path in SCREENS.items():
         page.goto(path)
         picture(name)
+    if not page.goto("/backfills/1").ok:
+        page.goto(SCREENS["plan"])
+        page.get_by_role("button", name="Start backfill").click()
+        page.get_by_role("heading", name="What was asked").wait_for()
     for name, (path, link) in FOLLOWED.items():
         page.goto(path)
         if page.locator(link).count():

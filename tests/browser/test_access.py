@@ -33,6 +33,15 @@ SCREENS = {
     "runs": "/runs",
     "run": "/runs/1",
     "run again": "/runs/1/retry",
+    "asset, a selection": "/assets/stock_lists?zoom=2026-03&sel=[2026-03-01...2026-03-10]",
+    "asset, a wrong selection": "/assets/stock_lists?zoom=2026-03&sel=[2026-03-01",
+    "backfills": "/backfills",
+    "no backfill": "/backfills?dag=nothing",
+    "backfill": "/backfills/1",
+    "backfill, one state": "/backfills/1?state=done",
+    "plan": "/backfills/new?dag=make_stock_lists&selection=[2026-03-01...2026-03-10]",
+    "plan, wrong selection": "/backfills/new?dag=make_stock_lists&selection=[2026-03-01",
+    "plan of nothing": "/backfills/new",
     "definitions": "/definitions",
     "journal": "/journal",
     "health": "/health",
@@ -41,13 +50,23 @@ SCREENS = {
 
 
 @pytest.fixture(scope="module", autouse=True)
-def world(installation: Installation) -> None:
-    """A day that has fired and one that is held, so that no screen is empty."""
+def world(browser: Browser, installation: Installation, session: dict[str, object]) -> None:
+    """A day that has fired, one that is held, and a backfill, so that no screen is empty."""
     post(installation, *range(24), day="2026-03-12")
     post(installation, *range(20), day="2026-03-13")
+    start_backfill(browser, installation, session)
     installation.wait_for(
         lambda: installation.request("GET", "/api/v2/dags/sum_up_sales/dagRuns?state=success")[1]["dag_runs"]
     )
+
+
+def start_backfill(browser: Browser, installation: Installation, session: dict[str, object]) -> None:
+    context = browser.new_context(base_url=installation.address(), storage_state=session)
+    page = context.new_page()
+    page.goto("/backfills/new?dag=make_stock_lists&selection=[2026-02-20...2026-02-24]&run=all")
+    page.get_by_role("button", name="Start backfill").click()
+    page.get_by_role("heading", name="What was asked").wait_for()
+    context.close()
 
 
 @pytest.fixture(scope="module", params=["light", "dark"])

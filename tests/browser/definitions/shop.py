@@ -11,10 +11,12 @@ from scheduling.sdk import (
     DailyPartitions,
     DayWindow,
     HourlyPartitions,
+    MultiPartitions,
     PartitionedAssetTimetable,
     PartitionedAtRuntime,
     RollupMapper,
     StartOfDayMapper,
+    StaticPartitions,
     task,
 )
 
@@ -24,6 +26,16 @@ SECONDS = "%Y-%m-%dT%H:%M:%S"
 
 hourly_sales = Asset("hourly_sales", group="shop", partitions=HourlyPartitions(**PERIOD, key_format=SECONDS))
 daily_sales = Asset("daily_sales", group="shop", partitions=DailyPartitions(**PERIOD))
+stock_lists = Asset(
+    "stock_lists", group="shop", partitions=DailyPartitions(start="2026-02-01", end="2026-04-01")
+)
+shelves = Asset(
+    "shelves",
+    group="shop",
+    partitions=MultiPartitions(
+        {"aisle": StaticPartitions(["a", "b", "c"]), "side": StaticPartitions(["left", "right"])}
+    ),
+)
 invoices = Asset("invoices", group="shop")
 
 with DAG(
@@ -52,6 +64,22 @@ with DAG(
             raise RuntimeError("the printer is out of paper")
 
     send()
+
+with DAG("fill_shelves", schedule=PartitionedAtRuntime()):
+
+    @task(outlets=[shelves])
+    def fill(dag_run):
+        print(f"filling {dag_run.partition_key}")
+
+    fill()
+
+with DAG("make_stock_lists", schedule=PartitionedAtRuntime()):
+
+    @task(outlets=[stock_lists])
+    def count_stock(dag_run):
+        print(f"stock of {dag_run.partition_key}")
+
+    count_stock()
 
 with DAG("count_slowly", schedule=PartitionedAtRuntime()):
 
