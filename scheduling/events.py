@@ -39,7 +39,7 @@ class InactiveAsset(PartitionError):
 class EventReport:
     """What somebody reports: this partition of this asset changed.
 
-    `extra` describes the event and is never scheduled on.
+    `extra` describes the event and is never scheduled on. An empty `idempotency_key` is none.
     """
 
     asset: Asset
@@ -102,7 +102,7 @@ def _record(
     recorded = _write(list(fresh.values()))
     states.record_events(recorded, at)
     if source is not Source.RUN:
-        _note(recorded, reports, deed, at)
+        _note(recorded, deed, at)
     if recorded:
         doorbell.ring(doorbell.Bell.ROUTE)
     answers, told = [], set()
@@ -132,7 +132,7 @@ def _event(report: EventReport, source: Source, deed: Deed, at: datetime, run: D
         source_task_id=report.task_id,
         created_by=deed.by,
         timestamp=at,
-        idempotency_key=report.idempotency_key,
+        idempotency_key=report.idempotency_key or None,
     )
 
 
@@ -154,12 +154,12 @@ def _known(reports: Sequence[EventReport]) -> dict[tuple[int, str] | int, AssetE
     }
 
 
-def _note(recorded: list[AssetEvent], reports: Sequence[EventReport], deed: Deed, at: datetime) -> None:
+def _note(recorded: list[AssetEvent], deed: Deed, at: datetime) -> None:
     """One journal entry for one event, and one for a bulk of them."""
     if len(recorded) == 1:
         journal.note(
-            "asset event recorded", deed=deed, at=at, about=reports[0].asset, key=recorded[0].partition_key
+            "asset event recorded", deed=deed, at=at, about=recorded[0].asset, key=recorded[0].partition_key
         )
     elif recorded:
-        assets = sorted({report.asset.name for report in reports})
+        assets = sorted({event.asset.name for event in recorded})
         journal.note("asset events recorded", deed=deed, at=at, events=len(recorded), assets=assets)

@@ -89,12 +89,24 @@ class TestIdempotency:
         )
         assert AssetEvent.objects.count() == 2
 
+    def test_an_empty_key_is_none(self):
+        for _ in range(2):
+            report(EventReport(asset("a"), "k", idempotency_key=""))
+        assert AssetEvent.objects.filter(idempotency_key=None).count() == 2
+
 
 class TestJournal:
     def test_one_event_is_one_entry_with_its_key_and_author(self):
         emit("a", "k")
         entry = JournalEntry.objects.get()
         assert (entry.by, entry.via, entry.asset_name, entry.partition_key) == ("alice", "web", "a", "k")
+
+    def test_the_entry_names_the_asset_of_what_is_new_beside_what_is_repeated(self):
+        once = EventReport(asset("a"), "k", idempotency_key="x")
+        report(once)
+        report(once, EventReport(asset("b"), "k2"))
+        entry = JournalEntry.objects.latest("pk")
+        assert (entry.asset_name, entry.partition_key) == ("b", "k2")
 
     def test_a_bulk_is_one_entry_with_the_count(self):
         emit("a", *(f"k{n}" for n in range(50)))
