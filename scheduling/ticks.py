@@ -71,18 +71,22 @@ def _advance(dag: Dag, now: datetime) -> list[runs.NewRun]:
         found = _found(dag, cast(Cadence, timetable), now)
     except PartitionError as error:
         log.warning("Dag %s has no ticks: %s", dag, error)
-        dag.next_tick_at = now + BROKEN_PAUSE
-        return []
-    return [_run(dag, tick) for tick in _wanted(dag, found, now)]
+    except Exception:  # a plug-in's timetable may raise anything; it stops this Dag only
+        log.exception("the timetable of %s failed", dag)
+    else:
+        return [_run(dag, tick) for tick in _wanted(dag, found, now)]
+    dag.next_tick_at = now + BROKEN_PAUSE
+    return []
 
 
 def _found(dag: Dag, timetable: Cadence, now: datetime) -> list[Tick]:
     after = _seen_until(dag, timetable)
     until = min(now, dag.end_date) if dag.end_date else now
     found = list(islice(timetable.ticks(after, until), MOST_TICKS)) if until > after else []
-    dag.ticked_until = found[-1].at if len(found) == MOST_TICKS else max(after, until)
-    following = timetable.next_tick(dag.ticked_until)
+    seen = found[-1].at if len(found) == MOST_TICKS else max(after, until)
+    following = timetable.next_tick(seen)
     over = following is None or (dag.end_date is not None and following.at > dag.end_date)
+    dag.ticked_until = seen
     dag.next_tick_at = NEVER if over or following is None else following.at
     return found
 
@@ -98,9 +102,10 @@ def _seen_until(dag: Dag, timetable: Cadence) -> datetime:
 
 
 def _wanted(dag: Dag, found: list[Tick], now: datetime) -> Iterator[Tick]:
+    more_to_come = dag.next_tick_at is not None and dag.next_tick_at <= now
     for place, tick in enumerate(found):
         missed = tick.at < now - MISSED_AFTER
-        last = place == len(found) - 1 and len(found) < MOST_TICKS
+        last = place == len(found) - 1 and not more_to_come
         if not missed or dag.catchup == Dag.Catchup.ALL or (dag.catchup == Dag.Catchup.LAST and last):
             yield tick
 

@@ -1,9 +1,12 @@
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from core.models import DagRun
 from scheduling import ticks
+from scheduling.algebra import registry
+from scheduling.algebra.timetables import CronPartitionTimetable
 from tests.engine.world import dag
 
 pytestmark = pytest.mark.django_db
@@ -11,6 +14,16 @@ pytestmark = pytest.mark.django_db
 DAILY = {"type": "CronPartitionTimetable", "cron": "0 0 * * *", "key_format": "%Y-%m-%d"}
 SEEN = datetime(2026, 3, 10, 8, 0, tzinfo=UTC)
 BACK = datetime(2026, 3, 13, 8, 0, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Failing(CronPartitionTimetable):
+    """What a plug-in may bring: it can be read, and then fails."""
+
+    cron: str = "* * * * *"
+
+    def next_tick(self, after):
+        raise RuntimeError("no")
 
 
 def keys(dag_id="daily"):
@@ -93,6 +106,26 @@ class TestWhoIsLookedAt:
         daily()
         ticks.advance(now=BACK)
         assert len(keys()) == 3
+
+    def test_a_timetable_that_fails_stops_only_its_own_dag_and_is_asked_again(self, monkeypatch):
+        timetables = registry._KNOWN["timetable"] | {"Failing": Failing}
+        monkeypatch.setitem(registry._KNOWN, "timetable", timetables)
+        failing = dag("failing", {"type": "Failing"}, is_periodic=True, created_at=SEEN)
+        daily()
+        ticks.advance(now=BACK)
+        assert len(keys()) == 3
+        failing.refresh_from_db()
+        assert failing.ticked_until is None
+        assert failing.next_tick_at == BACK + ticks.BROKEN_PAUSE
+
+    @pytest.mark.parametrize("absence", [999, 1000, 1001, 2000])
+    def test_the_last_of_any_number_of_missed_ticks_is_made_up(self, absence):
+        schedule = {"type": "CronPartitionTimetable", "cron": "* * * * *"}
+        dag("minutely", schedule, created_at=SEEN, ticked_until=SEEN, catchup="last")
+        now = SEEN + timedelta(minutes=absence, seconds=30)
+        for _ in range(4):
+            ticks.advance(now=now)
+        assert list(DagRun.objects.values_list("tick_at", flat=True)) == [SEEN + timedelta(minutes=absence)]
 
     def test_a_long_absence_is_made_up_in_portions(self):
         dag("minutely", {"type": "CronPartitionTimetable", "cron": "* * * * *"}, created_at=SEEN)
