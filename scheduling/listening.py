@@ -60,10 +60,8 @@ def timetable_of(dag: Dag) -> Timetable | None:
     """
     if not dag.schedule:
         return None
-    name = dag.edition
-    if name not in _timetables:
-        _keep(_timetables, name, _read_timetable(dag))
-    return _timetables[name]
+    timetable = _timetables.get(dag.edition)
+    return timetable or _keep(_timetables, dag.edition, _read_timetable(dag))
 
 
 def of_dag(dag: Dag) -> DagListening:
@@ -79,14 +77,16 @@ def of_dag(dag: Dag) -> DagListening:
 
 def of_dags(dags: Iterable[Dag]) -> dict[int, DagListening | BrokenDefinition]:
     """`of_dag` for many, by primary key, in one query; a broken one is an answer and stops no other."""
-    dags = list(dags)
-    unseen = [dag for dag in dags if dag.edition not in _listenings]
+    by_pk = {dag.pk: dag for dag in dags}
+    kept = {pk: _listenings.get(dag.edition) for pk, dag in by_pk.items()}
+    answers = {pk: answer for pk, answer in kept.items() if answer is not None}
+    unseen = [dag for pk, dag in by_pk.items() if pk not in answers]
     dependencies: dict[int, list[Dependency]] = {dag.pk: [] for dag in unseen}
     for row in Dependency.objects.filter(dag__in=unseen) if unseen else ():
         dependencies[row.dag_id].append(row)
     for dag in unseen:
-        _keep(_listenings, dag.edition, _answer(dag, dependencies[dag.pk]))
-    return {dag.pk: _listenings[dag.edition] for dag in dags}
+        answers[dag.pk] = _keep(_listenings, dag.edition, _answer(dag, dependencies[dag.pk]))
+    return answers
 
 
 def partitions_of(asset: Asset) -> Partitions | None:
@@ -115,10 +115,12 @@ def _partitions(spec: str) -> Partitions:
     return definition
 
 
-def _keep(values: dict[_Name, T], name: _Name, value: T) -> None:
+def _keep(values: dict[_Name, T], name: _Name, value: T) -> T:
+    # Whoever asked has the value in hand: another thread may clear them all at any moment.
     if len(values) >= KEPT:
         values.clear()
     values[name] = value
+    return value
 
 
 def _answer(dag: Dag, dependencies: list[Dependency]) -> DagListening | BrokenDefinition:

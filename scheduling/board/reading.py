@@ -52,8 +52,8 @@ def read(assets: Sequence[Asset], *, now: datetime) -> dict[int, Read]:
         keys = expected.get(pk)
         cells = _cells(keys, states[pk], held[pk])
         name = (keys.name if keys else None, versions[pk])
-        _keep(pk, Read(cells, data_at.get(pk), keys.left_off if keys else 0, name))
-        answer[pk] = _kept[pk]
+        answer[pk] = Read(cells, data_at.get(pk), keys.left_off if keys else 0, name)
+        _keep(pk, answer[pk])
     return answer
 
 
