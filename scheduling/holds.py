@@ -80,6 +80,7 @@ def fire_now(row: HeldRun, *, deed: Deed, at: datetime) -> "runs.DagRun":
         locked = _lock(row)
         verdict = assess([locked], now=at)[locked.pk]
         _say(locked, verdict)
+        locked.save(update_fields=SAID)
         [run] = _fire([locked], {locked.pk: verdict}, at, deed)
         journal.note(
             "held run fired by hand", deed=deed, at=at, about=run, key=row.partition_key, was=verdict.sentence

@@ -188,6 +188,18 @@ class TestAPersonMay:
         assert run.held_run.closed_by == "alice"
         assert JournalEntry.objects.get(event="held run fired by hand").by == "alice"
 
+    def test_and_its_counts_are_those_it_fired_with(self):
+        consumer("all", {"regional": REGIONS})
+        emit("regional", "tw")
+        turn()
+        emit("regional", "jp")
+        holds.route_pending(now=NOW)
+        row = held("all", "all")
+        assert row.received_count == 1
+        holds.fire_now(row, deed=ALICE, at=NOW)
+        row.refresh_from_db()
+        assert (row.state, row.received_count, row.sentence) == ("fired", 2, "waiting on 1 of 3: key us")
+
     def test_fire_it_only_once(self):
         consumer("all", {"regional": REGIONS})
         emit("regional", "tw")
