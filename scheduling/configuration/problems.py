@@ -54,15 +54,21 @@ def _of_agreement(dag: Dag, world: World) -> Iterator[Problem]:
             yield Problem("agreement", "warning", finding.sentence)
 
 
-def _of_definition(dag: Dag, at: datetime) -> Iterator[Problem]:
+def _of_definition(dag: Dag, at: datetime) -> list[Problem]:
     """What its timetable and the partitions of what it writes say may surprise."""
+    outlets = dag.outlets.exclude(asset__partitions=None).select_related("asset").order_by("asset__name")
+    partitions = [(f"{each.asset.name}: ", each.asset.partitions, "partitions") for each in outlets]
+    timetable = [("", dag.schedule, "timetable")] if dag.schedule else []
+    return [problem for each in (*timetable, *partitions) for problem in _of_spec(*each, at)]
+
+
+def _of_spec(name: str, spec: object, kind: str, at: datetime) -> list[Problem]:
     try:
-        timetable = specs.load(dag.schedule, "timetable") if dag.schedule else None
+        sentences = specs.load(spec, kind).warnings(at)
+        return [Problem("warning", "warning", f"{name}{sentence}") for sentence in sentences]
     except PartitionError as error:
-        yield Problem("unreadable", "error", f"the timetable cannot be read: {error}")
-        return
-    for sentence in timetable.warnings(at) if timetable else ():
-        yield Problem("warning", "warning", sentence)
-    for outlet in dag.outlets.exclude(asset__partitions=None).select_related("asset").order_by("asset__name"):
-        for sentence in specs.load(outlet.asset.partitions, "partitions").warnings(at):
-            yield Problem("warning", "warning", f"{outlet.asset.name}: {sentence}")
+        return [Problem("unreadable", "error", f"{name}the {kind} cannot be read: {error}")]
+    except Exception as error:  # a plug-in's part may raise anything; it spoils this Dag's page only
+        log.exception("the warnings of the %s cannot be told", kind)
+        sentence = f"{name}what may surprise cannot be told: {type(error).__name__}: {error}"
+        return [Problem("warnings-unknown", "warning", sentence)]

@@ -206,6 +206,12 @@ class TestPlugins:
         assert "RuntimeError: no" in sentences("c", "warning")[0]
         assert dag("hourly").problems == dag("daily").problems == []
 
+    def test_that_fail_to_warn_spoil_no_more_either(self, define):
+        define(self.MAPPER.format("Silent", "warnings"), HOURLY, consumer("hourly", "Silent()"))
+        assert [each["code"] for each in dag("c").problems] == ["warnings-unknown"]
+        assert "RuntimeError: no" in sentences("c", "warning")[0]
+        assert dag("hourly").problems == []
+
 
 def test_problems_go_when_they_are_mended(define):
     define(HOURLY, DAILY, consumer("hourly & daily"))
