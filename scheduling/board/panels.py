@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Q
+from django.db.models import Max, Q
 
 from core.models import Asset, AssetEvent, ConsumedEvent, Dag, DagRun, HeldRun, LogLine, Partition
 from scheduling import holds, listening
@@ -145,10 +145,10 @@ def _held(pairs: set[tuple[int, str]], now: datetime) -> dict[tuple[int, str], H
 
 
 def _with_outcomes(wanted: Sequence[Dependent], held: dict[tuple[int, str], Held]) -> list[Dependent]:
-    runs = DagRun.objects.filter(_any({(each.dag.pk, each.key) for each in wanted if each.key})).order_by(
-        "pk"
-    )
-    latest = {(run.dag_id, run.partition_key): run for run in runs.select_related("dag")}
+    runs = DagRun.objects.filter(_any({(each.dag.pk, each.key) for each in wanted if each.key})).order_by()
+    last = runs.values("dag", "partition_key").annotate(last=Max("pk")).values("last")
+    rows = DagRun.objects.filter(pk__in=last).select_related("dag")
+    latest = {(run.dag_id, run.partition_key): run for run in rows}
     return [
         Dependent(each.dag, each.key, held.get(name), latest.get(name), each.problem)
         for each in wanted

@@ -94,6 +94,20 @@ class TestDependents:
         assert summed.held is not None
         assert summed.held.row == HeldRun.objects.held().get()
 
+    def test_the_run_told_of_is_the_latest_of_its_key(self):
+        consumer("copy", {"hourly": IDENTITY})
+        consumer("twin", {"hourly": IDENTITY})
+        for minute in range(3):
+            emit("hourly", "2026-03-09T07:00:00", at=NOW + minute * world.MINUTE)
+            turn(NOW + minute * world.MINUTE)
+        told = {each.dag.dag_id: each.run for each in facts("hourly", "2026-03-09T07:00:00").dependents}
+        runs = DagRun.objects.order_by("dag", "-pk")
+        assert len(runs) == 6
+        assert told == {
+            "copy": runs.filter(dag__dag_id="copy")[0],
+            "twin": runs.filter(dag__dag_id="twin")[0],
+        }
+
     def test_a_key_that_a_mapper_cannot_read_is_said_so(self):
         consumer("sum", {"hourly": HOURS_TO_DAY})
         [told] = facts("hourly", "noon").dependents
