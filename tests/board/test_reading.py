@@ -55,7 +55,7 @@ class TestLooks:
         emit("hourly", *hours("2026-03-09", 3), at=NOW + MINUTE)
         turn(NOW + MINUTE)
         assert world.HeldRun.objects.held().count() == 1
-        assert looks("daily")["2026-03-09"] is Look.MATERIALIZED
+        assert looks("daily")["2026-03-09"] is Look.STALE
 
     def test_a_run_shows_while_it_runs_and_when_it_failed(self):
         made = world.dag("daily_dag", DAILY, writes=["daily"])
