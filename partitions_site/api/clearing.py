@@ -1,5 +1,6 @@
 """Running runs again, and blanking what partition they were for. A dry run, the default, changes nothing."""
 
+from collections.abc import Sized
 from datetime import datetime
 from typing import Any
 
@@ -150,12 +151,17 @@ def _meant(dag: Dag, asked: dict[str, Any]) -> list[DagRun]:
     if sum(ways) != 1:
         raise BadRequest("Name the runs in exactly one way: by id, by partition_key, or by partition dates")
     if ways[0]:
-        return [find_run(dag.dag_id, each["dag_run_id"]) for each in asked["dag_runs"][:MOST_RUNS]]
+        _check_count(asked["dag_runs"])
+        return [find_run(dag.dag_id, each["dag_run_id"]) for each in asked["dag_runs"]]
     named = Q(partition_key=asked["partition_key"]) if ways[1] else _between(*dates)
     found = list(DagRun.objects.filter(named, dag=dag).select_related("dag").order_by("id")[: MOST_RUNS + 1])
-    if len(found) > MOST_RUNS:
-        raise BadRequest(f"These are more than {MOST_RUNS} runs: name fewer at a time")
+    _check_count(found)
     return found
+
+
+def _check_count(named: Sized) -> None:
+    if len(named) > MOST_RUNS:
+        raise BadRequest(f"These are more than {MOST_RUNS} runs: name fewer at a time")
 
 
 def _between(start: datetime | None, end: datetime | None) -> Q:

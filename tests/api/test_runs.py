@@ -350,9 +350,10 @@ class TestClear:
             {},
             {"partition_key": "x", "dag_runs": []},
             {"partition_key": "x", "partition_date_end": "2026-01-01"},
+            {"dag_runs": [{"dag_run_id": "x"}] * 1001},
         ],
     )
-    def test_of_many_names_them_in_one_way(self, api, lab, body):
+    def test_of_many_names_them_in_one_way_and_not_too_many(self, api, lab, body):
         assert api.post("/api/v2/dags/lab_plain/clearDagRuns", body).status_code == 400
 
 
