@@ -73,4 +73,4 @@ def forget_keys(runs: Sequence[DagRun], *, deed: Deed, at: datetime) -> None:
 
 
 def _locked(run: DagRun) -> DagRun:
-    return DagRun.objects.select_for_update(of=("self",)).select_related("dag").get(pk=run.pk)
+    return DagRun.objects.select_for_update(no_key=True, of=("self",)).select_related("dag").get(pk=run.pk)

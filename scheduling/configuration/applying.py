@@ -55,7 +55,7 @@ def _write_sources(loaded: Sequence[Loaded], at: datetime) -> dict[str, Definiti
     """A row for each file, locked, so that two looks at the same files follow one another."""
     for file in sorted(loaded, key=lambda each: each.name):
         DefinitionSource.objects.get_or_create(name=file.name, defaults={"loaded_at": at})
-    rows = {row.name: row for row in DefinitionSource.objects.select_for_update().order_by("name")}
+    rows = {row.name: row for row in DefinitionSource.objects.select_for_update(no_key=True).order_by("name")}
     absent = [row for name, row in rows.items() if name not in {file.name for file in loaded}]
     for row in absent:
         row.fingerprint = row.error = row.traceback = ""

@@ -56,7 +56,7 @@ def write_assets(loaded: Sequence[Loaded], at: datetime) -> Assets:
             description = descriptions.setdefault(asset.name, Description(asset.name))
             contradictions += [(file.name, sentence) for sentence in description.hear(asset, file.name)]
     is_whole = not any(file.failure for file in loaded)
-    rows = {row.name: row for row in Row.objects.select_for_update().order_by("name")}
+    rows = {row.name: row for row in Row.objects.select_for_update(no_key=True).order_by("name")}
     for description in descriptions.values():
         _write(description, rows, is_whole=is_whole, at=at)
     if is_whole:

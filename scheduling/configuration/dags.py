@@ -36,7 +36,7 @@ class DagWriter:
 
     def write(self, authored: DAG, source: DefinitionSource) -> None:
         """Write `authored`, or keep the Dag as it is and note why it was refused."""
-        row = Dag.objects.select_for_update(of=("self",)).filter(dag_id=authored.dag_id).first()
+        row = Dag.objects.select_for_update(no_key=True, of=("self",)).filter(dag_id=authored.dag_id).first()
         row = row or Dag(dag_id=authored.dag_id, is_paused=bool(authored.is_paused_upon_creation))
         try:
             terms = terms_of(authored)

@@ -46,7 +46,7 @@ def links_of(terms: Terms, assets: Mapping[str, Asset], at: datetime) -> Links:
 
 def write_dependencies(dag: Dag, links: Links) -> bool:
     """Make the rows be `links`; whether they were not."""
-    kept = {_canonical(link): link for link in dag.dependencies.select_for_update(of=("self",))}
+    kept = {_canonical(link): link for link in dag.dependencies.select_for_update(no_key=True, of=("self",))}
     gone = [link.pk for name, link in kept.items() if name not in links.wanted]
     new = [link for name, link in links.wanted.items() if name not in kept]
     moved = list(_moved(kept, links))

@@ -18,7 +18,7 @@ def set_paused(dag: Dag, paused: bool, *, deed: Deed, at: datetime) -> bool:
 
     :returns: whether that changed anything.
     """
-    row = Dag.objects.select_for_update(of=("self",)).get(pk=dag.pk)
+    row = Dag.objects.select_for_update(no_key=True, of=("self",)).get(pk=dag.pk)
     if row.is_paused == paused:
         return False
     row.is_paused, row.updated_at = paused, at

@@ -1,4 +1,4 @@
-"""Filing and re-filing at the same time, which only PostgreSQL lets happen."""
+"""What happens at the same time, which only PostgreSQL lets happen."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -8,6 +8,7 @@ from django.db import connection, transaction
 
 from core.models import HeldRun
 from scheduling import holds
+from scheduling.configuration import set_paused
 from scheduling.refiling import refile
 from tests.engine.world import ALICE, HOURS_TO_DAY, IDENTITY, NOW, consumer, emit
 
@@ -43,3 +44,30 @@ def test_a_change_of_mapper_waits_for_events_that_are_filed_by_the_old_one():
         "2026-03-10": "superseded",
         "2026-03-10T09:00:00": "held",
     }
+
+
+def test_a_dag_that_is_unpaused_and_the_events_that_are_filed_for_it_do_not_wait_for_each_other():
+    dag = consumer("copy", {"a": IDENTITY})
+    set_paused(dag, True, deed=ALICE, at=NOW)
+    emit("a", "k1")
+    holds.route_pending(now=NOW)
+    emit("a", "k1", "k2")
+    filed, may_commit = threading.Event(), threading.Event()
+
+    def route():
+        with transaction.atomic():
+            holds.route_pending(now=NOW)
+            filed.set()
+            assert may_commit.wait(20)
+        connection.close()
+
+    def unpause():
+        assert filed.wait(20)
+        threading.Timer(0.5, may_commit.set).start()
+        set_paused(dag, False, deed=ALICE, at=NOW)
+        connection.close()
+
+    with ThreadPoolExecutor(2) as threads:
+        for done in [threads.submit(route), threads.submit(unpause)]:
+            done.result(30)
+    assert HeldRun.objects.held().count() == 2
