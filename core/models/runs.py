@@ -104,9 +104,9 @@ class DagRun(models.Model):
             ),
         ]
         indexes = [
-            # Read by runs.claim_next: what may start, oldest first.
+            # Read by claims.dispatch: what may start, oldest first.
             models.Index(fields=["dag", "run_after", "id"], condition=Q(state="queued"), name="run_queued"),
-            # Read by runs.claim_next (how many run) and runs.take_over_lost.
+            # Read by claims.claim (how many run) and claims.take_over_lost.
             models.Index(fields=["dag", "lease_until"], condition=Q(state="running"), name="run_running"),
             # Read by slots: how many slots of a pool are taken.
             models.Index(
