@@ -23,20 +23,23 @@ def follow_in_background(sources: Sequence[str], stop: threading.Event) -> threa
 
 
 def _follow(sources: Sequence[str], stop: threading.Event) -> None:
-    watch = Watch(sources)
+    watch, is_due = Watch(sources), False
     while not stop.is_set():
-        if watch.has_changed():
-            _load(sources)
+        if watch.has_changed() or is_due:
+            is_due = not _load(sources)
         stop.wait(SECONDS_BETWEEN_LOOKS)
 
 
-def _load(sources: Sequence[str]) -> None:
+def _load(sources: Sequence[str]) -> bool:
+    """Whether the database took them."""
     try:
         report = definitions.sync(sources, at=timezone.now())
     except DatabaseError:
-        logger.exception("The definitions could not be written")
+        logger.exception("The definitions could not be written, trying again")
+        return False
     else:
         for trouble in report.troubles:
             logger.error("%s", trouble)
+        return True
     finally:
         connection.close()

@@ -91,3 +91,17 @@ class TestFollowing:
         self.wait_for(lambda: Dag.objects.filter(dag_id="mended").exists())
         assert not DefinitionSource.objects.exclude(error="").exists()
         connection.close()
+
+    def test_tries_again_when_the_database_did_not_take_them(self, tmp_path, follow, caplog):
+        file = tmp_path / "shop.py"
+        write(file, ONE_DAG.format(name="kept"))
+        with connection.schema_editor() as editor:
+            editor.alter_db_table(DefinitionSource, "core_definitionsource", "away")
+        try:
+            follow(str(file))
+            self.wait_for(lambda: "could not be written" in caplog.text)
+        finally:
+            with connection.schema_editor() as editor:
+                editor.alter_db_table(DefinitionSource, "away", "core_definitionsource")
+        self.wait_for(lambda: Dag.objects.filter(dag_id="kept").exists())
+        connection.close()
