@@ -17,13 +17,17 @@ def keep(problems: Sequence[Problem], *, at: datetime) -> None:
         ],
         ignore_conflicts=True,
     )
-    for each in problems:
-        journal.note(
-            each.kind,
-            at=at,
-            about=each.dag,
-            key=each.event.partition_key,
-            asset=each.event.asset_id,
-            event_id=each.event.pk,
-            sentence=each.sentence,
-        )
+    journal.note_all(
+        [
+            journal.entry(
+                each.kind,
+                at=at,
+                about=each.dag,
+                key=each.event.partition_key,
+                asset=each.event.asset_id,
+                event_id=each.event.pk,
+                sentence=each.sentence,
+            )
+            for each in problems
+        ]
+    )

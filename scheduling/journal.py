@@ -1,5 +1,6 @@
 """Who did what, when, from what to what. Written in the transaction of the deed itself."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -29,7 +30,27 @@ def note(
     **extra: Any,
 ) -> JournalEntry:
     """Write one entry; `extra` holds whatever else is worth knowing, as JSON."""
-    return JournalEntry.objects.create(
+    written = entry(event, deed=deed, at=at, about=about, key=key, **extra)
+    written.save()
+    return written
+
+
+def note_all(entries: Sequence[JournalEntry]) -> None:
+    """Write many in one statement."""
+    JournalEntry.objects.bulk_create(entries, batch_size=1000)
+
+
+def entry(
+    event: str,
+    *,
+    deed: Deed = ENGINE,
+    at: datetime,
+    about: Dag | Asset | DagRun | None = None,
+    key: str | None = None,
+    **extra: Any,
+) -> JournalEntry:
+    """An entry for `note_all`, not written yet; it takes what `note` does."""
+    return JournalEntry(
         at=at,
         by=deed.by,
         via=deed.via,

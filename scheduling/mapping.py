@@ -41,6 +41,14 @@ class Mapped:
     arrivals: list[Arrival] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     woken: set[Dag] = field(default_factory=set)
+    _first: dict[int, int | None] = field(default_factory=dict)
+
+    def first_of(self, asset_id: int) -> int | None:
+        """The first event of an asset that has no partitions, else None; asked once for all its events."""
+        if asset_id not in self._first:
+            is_there = presence.latest_events([asset_id])
+            self._first[asset_id] = presence.first_event(asset_id) if is_there else None
+        return self._first[asset_id]
 
 
 def map_events(events: Sequence[AssetEvent]) -> Mapped:
@@ -89,8 +97,9 @@ def _map_one(event: AssetEvent, dag: Dag, heard: DagListening | BrokenDefinition
 
 def _map_without_key(event: AssetEvent, dag: Dag, heard: DagListening, mapped: Mapped) -> None:
     """It starts no Dag that is partition-aware; but the asset may be one that has no keys, and others do."""
-    if len(heard.leaf_of) > 1 and presence.latest_events([event.asset_id]):
-        if presence.is_first(event):
+    first = mapped.first_of(event.asset_id) if len(heard.leaf_of) > 1 else None
+    if first is not None:
+        if event.pk <= first:
             mapped.woken.add(dag)
     else:
         sentence = f"the event has no partition key, and {dag.dag_id} only counts events that have one"

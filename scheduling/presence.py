@@ -21,6 +21,7 @@ def latest_events(asset_ids: Iterable[int]) -> dict[int, int]:
     return dict(latest.values_list("pk", "latest"))
 
 
-def is_first(event: AssetEvent) -> bool:
-    """Whether its asset had no event without a key before this one."""
-    return not AssetEvent.objects.filter(asset=event.asset_id, partition_key=None, pk__lt=event.pk).exists()
+def first_event(asset_id: int) -> int | None:
+    """The primary key of its first event without a key."""
+    keyless = AssetEvent.objects.filter(asset=asset_id, partition_key=None)
+    return keyless.order_by("id").values_list("pk", flat=True).first()

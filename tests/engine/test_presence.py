@@ -1,6 +1,8 @@
 """An asset without partitions that has data is there for every key; its events start nothing alone."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from core.models import AssetEvent, HeldRun, MappingProblem
 from scheduling import holds, runs, wiping
@@ -30,6 +32,21 @@ pytestmark = pytest.mark.django_db
 def joined():
     """Waits for a partition of `daily`, and for `config`, which has none."""
     return consumer("joined", {"daily": IDENTITY, "config": IDENTITY})
+
+
+class TestCost:
+    @pytest.mark.parametrize(("name", "count"), [("config", 2), ("config", 40), ("daily", 2), ("daily", 40)])
+    def test_any_number_of_events_without_a_key_is_mapped_in_as_many_queries(self, joined, name, count):
+        def queries(number):
+            emit(name, *[None] * number)
+            with CaptureQueriesContext(connection) as found:
+                assert holds.route_pending(now=NOW) == number
+            return len(found)
+
+        emit("daily", "monday")
+        turn()
+        queries(1)
+        assert queries(count) == queries(1)
 
 
 class TestOneEvent:
