@@ -199,6 +199,11 @@ WEBHOOK_NETWORKS = env.networks(
     "",
     "Networks that webhooks may call besides the public ones, such as `10.0.0.0/8`; `any` for all",
 )
+FAULT = env.text(
+    "PARTITA_FAULT",
+    "",
+    "Only to test failure: a point at which processes are killed, see `scheduling/fault.py`",
+)
 WORKERS = env.number("PARTITA_WORKERS", 4, "Dag runs and engine tasks that one worker does at a time")
 
 CELERY_TASK_DEFAULT_QUEUE = "engine"

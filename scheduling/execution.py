@@ -12,7 +12,7 @@ from inspect import Parameter, signature
 from typing import Any
 
 from core.models import Asset, DagRun
-from scheduling import claims, definitions, dynamic, inlets, lease, retries, timeouts, webhooks
+from scheduling import claims, definitions, dynamic, fault, inlets, lease, retries, timeouts, webhooks
 from scheduling.algebra.errors import PartitionError
 from scheduling.authoring.attempts import Attempts
 from scheduling.authoring.context import RunCancelled, RunFacts, RunTimedOut
@@ -117,6 +117,7 @@ def _take_step(step: Step, work: Work) -> None:
     work.attempts = retries.attempts_of(work.run.dag).but(step.task.retries, step.task.retry_delay)
     with capturing(work.lines, step.task_id), timeouts.interrupting(work.lease.left):
         result = _call(step, _context(step, work, said), work.results)
+    fault.passing("executing")
     said.check()
     work.results[step.task_id], work.written[step.task_id] = result, said
 

@@ -12,7 +12,7 @@ from django.db import transaction
 
 from core import bulk
 from core.models import AssetEvent, Dag, HeldRun
-from scheduling import complaints, doorbell, filing, journal, listening, presence, rounds, runs
+from scheduling import complaints, doorbell, fault, filing, journal, listening, presence, rounds, runs
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.verdicts import Verdict
 from scheduling.assessing import assess
@@ -44,6 +44,7 @@ def route_pending(*, now: datetime, limit: int = 500) -> int:
         judge_again(mapped.woken, at=now)
         complaints.keep(mapped.problems, at=now)
         AssetEvent.objects.filter(pk__in=[event.pk for event in events]).update(routed_at=now)
+        fault.passing("mapping")
     return len(events)
 
 
@@ -68,6 +69,7 @@ def judge_due(*, now: datetime, limit: int = 200) -> int:
             _say(row, answers[row.pk])
         said = [(row.pk, *(getattr(row, name) for name in SAID), answers[row.pk].until) for row in rows]
         bulk.update(HeldRun, (*SAID, "judge_after"), said)
+        fault.passing("judging")
     return len(rows)
 
 
