@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import Sequence
 
-from django.db import DatabaseError, connection
+from django.db import connection
 from django.utils import timezone
 
 from scheduling import definitions
@@ -34,7 +34,7 @@ def _load(sources: Sequence[str]) -> bool:
     """Whether the database took them."""
     try:
         report = definitions.sync(sources, at=timezone.now())
-    except DatabaseError:
+    except Exception:  # whatever it is, the files are looked at again
         logger.exception("The definitions could not be written, trying again")
         return False
     else:

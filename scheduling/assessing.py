@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Collection, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.db.models import F
@@ -96,7 +96,11 @@ def _judge(
         else {answer.leaf_of[pk] for pk in facts.present & set(answer.leaf_of)},
     )
     try:
-        return verdicts.judge(answer.listening, held, now)
+        verdict = verdicts.judge(answer.listening, held, now)
     except Exception as error:  # a plug-in's mapper or policy may raise anything; it holds this run only
         log.exception("judging %s failed", row)
         return Verdict(Kind.BROKEN, f"the definition of {row.dag} failed: {type(error).__name__}: {error}")
+    if not row.dag.is_active:
+        sentence = "no file defines the Dag any more; it goes on when one does"
+        return replace(verdict, kind=Kind.PAUSED, sentence=sentence, until=None, gives_up=False)
+    return verdict

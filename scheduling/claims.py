@@ -196,6 +196,8 @@ def take_over_lost(*, now: datetime) -> int:
 
 @transaction.atomic
 def _take_over(run: DagRun, now: datetime) -> None:
+    if not _mine(run).filter(lease_until__lt=now).select_for_update(no_key=True).first():
+        raise LeaseLost(f"run {run.run_id} is alive after all")
     journal.note(
         "worker lost", at=now, about=run, key=run.partition_key, worker=run.claimed_by, attempt=run.attempt
     )
@@ -208,9 +210,7 @@ def _take_over(run: DagRun, now: datetime) -> None:
             at=now,
         )
     else:
-        taken = _mine(run).filter(lease_until__lt=now)
-        if not taken.update(state=State.QUEUED, lease_until=None, dispatched_at=None, updated_at=now):
-            raise LeaseLost(f"run {run.run_id} is alive after all")
+        _mine(run).update(state=State.QUEUED, lease_until=None, dispatched_at=None, updated_at=now)
         states.forget_attempt(run, now)
         doorbell.ring(Bell.START)
 

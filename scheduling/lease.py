@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
-from django.db import DatabaseError, connection
+from django.db import Error, connection
 
 from core.models import DagRun
 from scheduling import claims, timeouts
@@ -72,7 +72,7 @@ class Lease:
                 self._over.set()
             elif now - self._renewed_at >= RENEW_EVERY:
                 self.renew()
-        except DatabaseError:
+        except Error:
             log.warning("cannot reach the database for %s, trying again", self.run, exc_info=True)
             connection.close()
 

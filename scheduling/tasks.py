@@ -1,5 +1,6 @@
 """The Celery face: reads the clock, makes one call. Nothing imports this; messages name these tasks."""
 
+import logging
 import os
 import socket
 from collections.abc import Callable
@@ -11,6 +12,8 @@ from django.conf import settings
 from core.models import Pulse
 from scheduling import backfills, claims, doorbell, execution, health, holds, ticks, timeouts
 from scheduling.doorbell import Bell
+
+log = logging.getLogger(__name__)
 
 BUDGET = timedelta(seconds=20)
 """How long one task goes on with a queue that does not empty, before others get their turn."""
@@ -69,15 +72,22 @@ def repair() -> None:
     """Repairs every lost message: looks at the queues in the database, and takes over from dead workers.
 
     Whoever notices that beat is silent calls it, too. Each look gets a small part of the time between two, so
-    that a long queue does not keep the others, or the next one, waiting.
+    that a long queue does not keep the others, or the next one, waiting. One that fails keeps nobody back.
     """
     budget = timedelta(seconds=settings.SWEEP_SECONDS / 3)
-    timeouts.end_overdue(now=_now())
-    claims.take_over_lost(now=_now())
-    _until_done(lambda now: holds.route_pending(now=now), Bell.ROUTE, budget)
-    _until_done(lambda now: holds.judge_due(now=now), Bell.JUDGE, budget)
-    _until_done(lambda now: backfills.advance(now=now), Bell.ADVANCE_BACKFILLS, budget)
-    start_runs()
+    looks: list[Callable[[], object]] = [
+        lambda: timeouts.end_overdue(now=_now()),
+        lambda: claims.take_over_lost(now=_now()),
+        lambda: _until_done(lambda now: holds.route_pending(now=now), Bell.ROUTE, budget),
+        lambda: _until_done(lambda now: holds.judge_due(now=now), Bell.JUDGE, budget),
+        lambda: _until_done(lambda now: backfills.advance(now=now), Bell.ADVANCE_BACKFILLS, budget),
+        start_runs,
+    ]
+    for look in looks:
+        try:
+            look()
+        except Exception:
+            log.exception("A part of the sweep failed; the next sweep tries again")
     health.pulse("sweep", Pulse.Kind.SWEEP, now=_now())
 
 

@@ -18,7 +18,7 @@ class Bell(models.Model):
 
 
 class Pulse(models.Model):
-    """When a process of the engine was last seen alive, and when a look at everything last came to its end."""
+    """When a process was last seen alive, and when a look at everything last came to its end."""
 
     class Kind(models.TextChoices):
         BEAT = "beat"

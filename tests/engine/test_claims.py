@@ -145,6 +145,15 @@ class TestLease:
         assert "was lost, at attempt 2 of 2" in run.error
         assert JournalEntry.objects.filter(event="worker lost").count() == 2
 
+    def test_a_worker_that_has_just_renewed_keeps_its_last_attempt(self):
+        made = dag("ingest", RUNTIME, writes=["out"], max_attempts=1)
+        seen = start(make("k", made))
+        assert claims.renew(DagRun.objects.get(), now=NOW + timedelta(hours=1))
+        with pytest.raises(claims.LeaseLost, match="alive"):
+            claims._take_over(seen, NOW + timedelta(hours=1))
+        assert DagRun.objects.get().state == "running"
+        assert not JournalEntry.objects.filter(event="worker lost").exists()
+
 
 class TestCancelAndRetry:
     def test_a_queued_run_is_cancelled_at_once(self):

@@ -259,6 +259,24 @@ class TestPause:
         assert fired("copy") == ["1", "2", "3"]
 
 
+class TestADagThatNoFileDefines:
+    def test_its_held_runs_wait_until_one_does(self):
+        gone = consumer("all", {"regional": REGIONS})
+        emit("regional", "tw", "jp", "us")
+        while holds.route_pending(now=NOW):
+            pass
+        gone.is_active = False
+        gone.save()
+        turn()
+        assert fired("all") == []
+        assert "no file defines the Dag" in held("all", "all").sentence
+        gone.is_active = True
+        gone.save()
+        holds.judge_again([gone], at=NOW)
+        turn()
+        assert fired("all") == ["all"]
+
+
 class TestDagsThatKnowNoKeys:
     def test_a_keyless_event_starts_it_and_a_keyed_one_does_not(self):
         made = dag("plain", {"type": "AssetTimetable", "assets": {"asset": "a"}})

@@ -171,7 +171,7 @@ def test_nobody_publishes_but_the_doorbell_and_what_celery_runs():
 
 
 def test_no_message_waits_in_the_broker():
-    """The database decides what is due: a message for later would be redelivered, and lost with the broker."""
+    """The database decides what is due: a message for later would be lost with the broker."""
     waiting = [
         shown(path, node)
         for path in sources()

@@ -133,7 +133,7 @@ class Model:
         return not is_written and not self.partitions[asset] and any(e.asset == asset for e in self.events)
 
     def redefine(self, consumer: Consumer) -> None:
-        """What open held runs have counted is filed anew, and what could not be mapped. What fired stays so."""
+        """What open held runs have counted is filed anew, and what could not be mapped; what fired stays."""
         self.consumers[consumer.name] = consumer
         before, count = self.open(consumer.name), len(self.held)
         events = {event for each in before for event in each.events}
