@@ -186,6 +186,9 @@ SWEEP_SECONDS = env.seconds(
     "PARTITA_SWEEP_SECONDS", 5, "How often work is looked for that no message announced"
 )
 TICK_SECONDS = env.seconds("PARTITA_TICK_SECONDS", 1, "How often timetables are asked what is due")
+LEASE_SECONDS = env.seconds(
+    "PARTITA_LEASE_SECONDS", 60, "How long after the last sign of its worker a Dag run is another worker's"
+)
 RUN_TIME_LIMIT = env.number(
     "PARTITA_RUN_TIME_LIMIT", 86_400, "Seconds after which a worker ends a Dag run for good"
 )

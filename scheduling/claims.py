@@ -4,27 +4,28 @@ Nothing here trusts a message: a run is executed by whoever changed its row from
 as long as the lease is theirs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from core.models import Asset, Dag, DagRun
-from scheduling import doorbell, events, journal, slots, states
+from scheduling import doorbell, events, fault, journal, slots, states
 from scheduling.algebra.errors import PartitionError
 from scheduling.doorbell import Bell
 from scheduling.events import EventReport
 from scheduling.journal import Deed
 
-LEASE = timedelta(seconds=60)
-"""How long a run survives its worker: renewed every third of this."""
+LEASE = timedelta(seconds=settings.LEASE_SECONDS)
+"""How long a run survives its worker, which renews it all the while."""
 
-DISPATCH_AGAIN = timedelta(seconds=30)
-"""How long a message to start a run may take before another one is sent."""
+DISPATCH_AGAIN = timedelta(minutes=2)
+"""How long a message to start a run may wait for a worker before another one is sent."""
 
 State = DagRun.State
 Attempt = states.Attempt
@@ -45,13 +46,21 @@ class Output:
     task_id: str = ""
 
 
-def dispatch(*, now: datetime, limit: int = 500) -> list[int]:
-    """Queued runs that a message should be sent for now, oldest first, as many of each queue as may start."""
+def dispatch(*, now: datetime, limit: int = 500, again: timedelta = DISPATCH_AGAIN) -> list[int]:
+    """Queued runs that a message should be sent for now, oldest first, as many of each queue as may start.
+
+    :param again: the age at which a message that was sent counts as lost.
+    """
     waiting = slots.startable(now).exclude(dag__executor=Dag.Executor.EXTERNAL)
-    unsent = waiting.filter(Q(dispatched_at=None) | Q(dispatched_at__lte=now - DISPATCH_AGAIN))
-    pks = _next(unsent, now, limit)
+    unsent = waiting.filter(Q(dispatched_at=None) | Q(dispatched_at__lte=now - again))
+    pks = _next(unsent, now, limit, again)
     DagRun.objects.filter(pk__in=pks, state=State.QUEUED).update(dispatched_at=now)
     return pks
+
+
+def take_messages_back(run_pks: Collection[int]) -> None:
+    """The messages to start these runs could not be sent: they are to be sent anew."""
+    DagRun.objects.filter(pk__in=run_pks, state=State.QUEUED).update(dispatched_at=None)
 
 
 def on_offer(*, now: datetime, limit: int, dag_ids: Sequence[str] | None = None) -> list[int]:
@@ -136,6 +145,7 @@ def succeed(
     states.record_attempt(run, Attempt.SUCCESS, at, keys=written)
     states.record_attempt(run, Attempt.FAILED, at, keys=states.pairs_of(run, failed))
     states.forget_attempt(run, at)
+    fault.passing("emitting")
     return None
 
 
@@ -215,9 +225,11 @@ def _take_over(run: DagRun, now: datetime) -> None:
         doorbell.ring(Bell.START)
 
 
-def _next(waiting: QuerySet[DagRun], now: datetime, limit: int) -> list[int]:
+def _next(
+    waiting: QuerySet[DagRun], now: datetime, limit: int, again: timedelta = DISPATCH_AGAIN
+) -> list[int]:
     """Which of the `waiting` runs may start now, oldest first, as many of each queue as its slots allow."""
-    shared = slots.shares(waiting, _active(now))
+    shared = slots.shares(waiting, _active(now - again))
     shares = shared.given
     placed = waiting.filter(dag_id__in={dag_id for (dag_id, _), share in shares.items() if share}).annotate(
         place=Window(RowNumber(), partition_by=[F("dag_id"), F("backfill_id")], order_by=F("id").asc())
@@ -232,11 +244,9 @@ def _next(waiting: QuerySet[DagRun], now: datetime, limit: int) -> list[int]:
     return [pk for pk, _ in chosen]
 
 
-def _active(now: datetime) -> QuerySet[DagRun]:
-    """Runs that take a slot: those that run, and those on their way to a worker."""
-    return DagRun.objects.filter(
-        Q(state=State.RUNNING) | Q(state=State.QUEUED, dispatched_at__gt=now - DISPATCH_AGAIN)
-    )
+def _active(since: datetime) -> QuerySet[DagRun]:
+    """Runs that take a slot: those that run, and those on their way to a worker since then."""
+    return DagRun.objects.filter(Q(state=State.RUNNING) | Q(state=State.QUEUED, dispatched_at__gt=since))
 
 
 def _mine(run: DagRun) -> QuerySet[DagRun]:

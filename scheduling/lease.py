@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 PACE = timedelta(seconds=1)
 """How often the log is stored."""
 
-RENEW_EVERY = timedelta(seconds=5)
+RENEW_EVERY = min(timedelta(seconds=5), claims.LEASE / 4)
 """How often the lease is renewed, and so how soon a cancellation is heard. Far less than `claims.LEASE`."""
 
 

@@ -10,7 +10,7 @@ from celery import Task, shared_task
 from django.conf import settings
 
 from core.models import Pulse
-from scheduling import backfills, claims, doorbell, execution, health, holds, ticks, timeouts
+from scheduling import backfills, claims, doorbell, execution, health, holds, messages, ticks, timeouts
 from scheduling.doorbell import Bell
 
 log = logging.getLogger(__name__)
@@ -38,10 +38,8 @@ def advance_backfills() -> None:
 
 @shared_task(name="scheduling.start_runs")
 def start_runs() -> None:
-    doorbell.heard(doorbell.Bell.START)
-    while run_pks := claims.dispatch(now=_now()):
-        for run_pk in run_pks:
-            execute_run.delay(run_pk)
+    doorbell.heard(Bell.START)
+    _send_for_workers(again=claims.DISPATCH_AGAIN)
 
 
 @shared_task(name="scheduling.execute_run")
@@ -72,7 +70,8 @@ def repair() -> None:
     """Repairs every lost message: looks at the queues in the database, and takes over from dead workers.
 
     Whoever notices that beat is silent calls it, too. Each look gets a small part of the time between two, so
-    that a long queue does not keep the others, or the next one, waiting. One that fails keeps nobody back.
+    that a long queue does not keep the others, or the next one, waiting. One that fails keeps nobody back, and
+    shows: a sweep leaves a pulse when all of it has come to its end.
     """
     budget = timedelta(seconds=settings.SWEEP_SECONDS / 3)
     looks: list[Callable[[], object]] = [
@@ -81,14 +80,33 @@ def repair() -> None:
         lambda: _until_done(lambda now: holds.route_pending(now=now), Bell.ROUTE, budget),
         lambda: _until_done(lambda now: holds.judge_due(now=now), Bell.JUDGE, budget),
         lambda: _until_done(lambda now: backfills.advance(now=now), Bell.ADVANCE_BACKFILLS, budget),
-        start_runs,
+        _send_lost_messages,
     ]
-    for look in looks:
-        try:
-            look()
-        except Exception:
-            log.exception("A part of the sweep failed; the next sweep tries again")
-    health.pulse("sweep", Pulse.Kind.SWEEP, now=_now())
+    failures = [look for look in looks if not _succeeds(look)]
+    if not failures:
+        health.pulse("sweep", Pulse.Kind.SWEEP, now=_now())
+
+
+def _succeeds(look: Callable[[], object]) -> bool:
+    try:
+        look()
+    except Exception:
+        log.exception("A part of the sweep failed; the next sweep tries again")
+        return False
+    return True
+
+
+def _send_lost_messages() -> None:
+    """When no message waits, those that were sent and are not taken after an interval are lost."""
+    interval = timedelta(seconds=settings.SWEEP_SECONDS)
+    _send_for_workers(again=interval if messages.none_waits() else claims.DISPATCH_AGAIN)
+
+
+def _send_for_workers(*, again: timedelta) -> None:
+    while run_pks := claims.dispatch(now=_now(), again=again):
+        if unsent := messages.send(run_pks):
+            claims.take_messages_back(unsent)
+            return
 
 
 def _until_done(look: Callable[[datetime], int], bell: Bell, budget: timedelta = BUDGET) -> None:

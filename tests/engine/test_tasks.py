@@ -17,4 +17,7 @@ def test_a_part_of_the_sweep_that_fails_keeps_none_of_the_others_from_theirs(mon
     emit("a", "k")
     tasks.repair()
     assert fired("copy") == ["k"]
+    assert not Pulse.objects.filter(kind=Pulse.Kind.SWEEP).exists()
+    monkeypatch.undo()
+    tasks.repair()
     assert Pulse.objects.filter(kind=Pulse.Kind.SWEEP).exists()
