@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db.models import Max
 
 from core import bulk
-from core.models import ConsumedEvent, Dag, HeldRun, ReceivedKey
+from core.models import Dag, HeldRun, ReceivedKey
 from scheduling import filling, listening, rounds, states
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.verdicts import Late
@@ -42,10 +42,7 @@ def uncounted(arrivals: Sequence[Arrival]) -> list[Arrival]:
     That is so when the held run was opened and fired between the recording of the event and its mapping: the
     partition had its data by then. Counting it again would be a late key that is not late.
     """
-    counted = ConsumedEvent.objects.filter(event__in=[arrival.event.pk for arrival in arrivals]).exclude(
-        held_run__state=HeldRun.State.HELD
-    )
-    spent = set(counted.values_list("held_run__dag_id", "held_run__partition_key", "event_id"))
+    spent = rounds.spent(arrival.event.pk for arrival in arrivals)
     return [each for each in arrivals if (each.dag.pk, each.key, each.event.pk) not in spent]
 
 

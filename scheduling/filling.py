@@ -55,7 +55,7 @@ def fill(rows: Sequence[HeldRun], dags: Mapping[int, Dag], *, even_if_one_is_eno
     ]
     bulk.insert(ReceivedKey, RECEIVED, received, bulk.Ignore())
     rounds.consume((row.pk, part.event_id) for row, part in found if part.event_id)
-    rounds.consume(_unmapped(found))
+    rounds.consume(_unspent(_unmapped(found)))
 
 
 def _heard(rows: Iterable[HeldRun], dags: Mapping[int, Dag]) -> Iterator[tuple[int, DagListening]]:
@@ -131,7 +131,17 @@ def _found(wanted: Wanted) -> Iterator[tuple[HeldRun, There]]:
                     yield row, part
 
 
-def _unmapped(found: Iterable[tuple[HeldRun, There]]) -> Iterator[tuple[int, int]]:
+def _unspent(pairs: Iterable[tuple[HeldRun, int]]) -> Iterator[tuple[int, int]]:
+    """`pairs`, by primary key, without those whose event a round before has counted."""
+    pairs = list(pairs)
+    late = [event_id for row, event_id in pairs if row.round > 1]
+    spent = rounds.spent(late) if late else ()
+    for row, event_id in pairs:
+        if (row.dag_id, row.partition_key, event_id) not in spent:
+            yield row.pk, event_id
+
+
+def _unmapped(found: Iterable[tuple[HeldRun, There]]) -> Iterator[tuple[HeldRun, int]]:
     """(held run, event) for the events of what was found that wait to be mapped."""
     by_place: Wanted = defaultdict(lambda: defaultdict(set))
     for row, part in found:
@@ -140,7 +150,7 @@ def _unmapped(found: Iterable[tuple[HeldRun, There]]) -> Iterator[tuple[int, int
         for keys in _portions(by_key):
             waiting = AssetEvent.objects.unrouted().filter(asset_id=asset_id, partition_key__in=keys)
             for key, event_id in waiting.values_list("partition_key", "pk"):
-                yield from ((row.pk, event_id) for row in by_key[key or ""])
+                yield from ((row, event_id) for row in by_key[key or ""])
 
 
 def _portions(keys: Iterable[str]) -> Iterator[list[str]]:

@@ -28,6 +28,14 @@ def consume(pairs: Iterable[tuple[int, int]]) -> None:
     bulk.insert(ConsumedEvent, ("held_run_id", "event_id"), list(pairs), bulk.Ignore())
 
 
+def spent(event_ids: Iterable[int]) -> set[tuple[int, str, int]]:
+    """(Dag, downstream key, event) for those of the events that a closed held run has counted."""
+    counted = ConsumedEvent.objects.filter(event__in=list(event_ids)).exclude(
+        held_run__state=HeldRun.State.HELD
+    )
+    return set(counted.values_list("held_run__dag_id", "held_run__partition_key", "event_id"))
+
+
 def fired_before(rows: Collection[HeldRun]) -> set[int]:
     """The primary keys of those of `rows` whose key has fired in a round before: they are late."""
     later = [row.pk for row in rows if row.round > 1]

@@ -70,8 +70,8 @@ def repair() -> None:
     """Repairs every lost message: looks at the queues in the database, and takes over from dead workers.
 
     Whoever notices that beat is silent calls it, too. Each look gets a small part of the time between two, so
-    that a long queue does not keep the others, or the next one, waiting. One that fails keeps nobody back, and
-    shows: a sweep leaves a pulse when all of it has come to its end.
+    that a long queue does not keep the others, or the next one, waiting. One that fails keeps nobody back,
+    and shows: a sweep leaves a pulse when all of it has come to its end.
     """
     budget = timedelta(seconds=settings.SWEEP_SECONDS / 3)
     looks: list[Callable[[], object]] = [

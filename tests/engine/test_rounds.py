@@ -163,6 +163,16 @@ class TestAnEventWhileItFires:
         assert fired("joined") == ["k"]
         assert HeldRun.objects.get().consumed.count() == 3
 
+    def test_what_one_round_has_counted_unmapped_the_next_does_not_count_again(self):
+        consumer("joined", {"a": IDENTITY, "b": IDENTITY})
+        emit("a", "k")
+        emit("b", "k")
+        holds.route_pending(now=NOW, limit=1)
+        holds.judge_due(now=NOW)
+        emit("b", "k", at=LATER)
+        turn(LATER)
+        assert held("joined", "k").consumed.count() == 2
+
 
 class TestAfterACancellation:
     @pytest.mark.parametrize("late", ["settle", "immediate", "hold", "mark_stale", "restart"])

@@ -166,13 +166,15 @@ class History(RuleBasedStateMachine):
         model, engine = self.model, self.engine
         assert engine.unrouted() == {event.number for event in model.events if not event.is_routed}
         assert engine.problems() == model.problems
-        assert engine.open() == {(each.consumer.name, each.key): self._said(each) for each in model.open()}
-        assert engine.runs() == [_told(run) for run in model.runs]
-        assert engine.partitions() == {
+        held = {(each.consumer.name, each.key): self._said(each) for each in model.open()}
+        assert _apart(engine.open(), held) == {}
+        assert _apart(dict(enumerate(engine.runs())), dict(enumerate(map(_told, model.runs)))) == {}
+        partitions = {
             (asset, key): (part.state, part.data is not None, part.stale_since is not None)
             for asset, parts in model.partitions.items()
             for key, part in parts.items()
         }
+        assert _apart(engine.partitions(), partitions) == {}
         self._tell(model.now + SECOND)
 
     def _do_one(self, data, deeds):
@@ -290,6 +292,19 @@ class History(RuleBasedStateMachine):
 
     def _place(self, run):
         return next(place for place, each in enumerate(self.model.runs) if each is run)
+
+
+def _apart(engine, model):
+    """What engine and model say where they differ, by name."""
+    apart = {}
+    for name in engine.keys() | model.keys():
+        ours, theirs = engine.get(name), model.get(name)
+        if isinstance(ours, dict) and isinstance(theirs, dict):
+            if inner := _apart(ours, theirs):
+                apart[name] = inner
+        elif ours != theirs:
+            apart[name] = {"engine": ours, "model": theirs}
+    return apart
 
 
 def _told(run: Run):
