@@ -207,6 +207,14 @@ FAULT = env.text(
     "",
     "Only to test failure: a point at which processes are killed, see `scheduling/fault.py`",
 )
+KEEP_LOG_DAYS = env.number("PARTITA_KEEP_LOG_DAYS", 90, "Days that the log of a run is kept; 0: for ever")
+KEEP_RUN_DAYS = env.number(
+    "PARTITA_KEEP_RUN_DAYS", 400, "The same for runs that have ended, but the latest of each partition"
+)
+KEEP_EVENT_DAYS = env.number(
+    "PARTITA_KEEP_EVENT_DAYS", 400, "The same for events, but the latest of each partition"
+)
+KEEP_JOURNAL_DAYS = env.number("PARTITA_KEEP_JOURNAL_DAYS", 800, "The same for the journal")
 WORKERS = env.number("PARTITA_WORKERS", 4, "Dag runs and engine tasks that one worker does at a time")
 
 CELERY_TASK_DEFAULT_QUEUE = "engine"
@@ -251,6 +259,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": TICK_SECONDS,
         "options": {"expires": 60},
     },
+    "prune": {"task": "scheduling.prune", "schedule": 3600, "options": {"expires": 3600}},
 }
 CELERY_TIMEZONE = "UTC"
 

@@ -10,13 +10,27 @@ from celery import Task, shared_task
 from django.conf import settings
 
 from core.models import Pulse
-from scheduling import backfills, claims, doorbell, execution, health, holds, messages, ticks, timeouts
+from scheduling import (
+    backfills,
+    claims,
+    doorbell,
+    execution,
+    health,
+    holds,
+    messages,
+    retention,
+    ticks,
+    timeouts,
+)
 from scheduling.doorbell import Bell
 
 log = logging.getLogger(__name__)
 
 BUDGET = timedelta(seconds=20)
 """How long one task goes on with a queue that does not empty, before others get their turn."""
+
+PRUNING = timedelta(seconds=120)
+"""The same for taking old records away, which nobody waits for."""
 
 
 @shared_task(name="scheduling.route_events")
@@ -52,6 +66,17 @@ def execute_run(run_pk: int) -> None:
 @shared_task(name="scheduling.advance_ticks")
 def advance_ticks() -> None:
     ticks.advance(now=_now())
+
+
+@shared_task(name="scheduling.prune")
+def prune() -> None:
+    """Once a day, however often it is sent; what takes too long goes on in another message."""
+    started = _now()
+    if not retention.is_due(now=started):
+        return
+    gone = retention.prune(retention.ages(), now=started, go_on=lambda: _now() - started < PRUNING)
+    if gone is None:
+        prune.delay()
 
 
 @shared_task(name="scheduling.sweep", bind=True)
