@@ -29,7 +29,7 @@ class Receiver:
     """`replies` are given one after another, the last one for ever: a status and JSON, or a function."""
 
     url: str = ""
-    replies: list[Reply | Callable[[BaseHTTPRequestHandler], None]] = field(
+    replies: list[Reply | Callable[[BaseHTTPRequestHandler, Request], None]] = field(
         default_factory=lambda: [(200, None)]
     )
     requests: list[Request] = field(default_factory=list)
@@ -37,10 +37,11 @@ class Receiver:
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
         length = int(handler.headers.get("Content-Length", 0))
         headers = {name.lower(): value for name, value in handler.headers.items()}
-        self.requests.append(Request(handler.path, headers, handler.rfile.read(length)))
+        request = Request(handler.path, headers, handler.rfile.read(length))
+        self.requests.append(request)
         reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
         if callable(reply):
-            reply(handler)
+            reply(handler, request)
             return
         status, value = reply
         text = value if isinstance(value, bytes) else b"" if value is None else json.dumps(value).encode()
@@ -50,7 +51,7 @@ class Receiver:
         handler.wfile.write(text)
 
 
-def drip(handler: BaseHTTPRequestHandler) -> None:
+def drip(handler: BaseHTTPRequestHandler, request: Request) -> None:
     """A byte now and then, and never the end."""
     handler.send_response(200)
     handler.end_headers()
@@ -63,7 +64,7 @@ def drip(handler: BaseHTTPRequestHandler) -> None:
         pass
 
 
-def drip_headers(handler: BaseHTTPRequestHandler) -> None:
+def drip_headers(handler: BaseHTTPRequestHandler, request: Request) -> None:
     try:
         handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
         while True:
@@ -74,15 +75,15 @@ def drip_headers(handler: BaseHTTPRequestHandler) -> None:
         pass
 
 
-def hang(handler: BaseHTTPRequestHandler) -> None:
+def hang(handler: BaseHTTPRequestHandler, request: Request) -> None:
     time.sleep(3)
 
 
-def hang_up(handler: BaseHTTPRequestHandler) -> None:
+def hang_up(handler: BaseHTTPRequestHandler, request: Request) -> None:
     handler.connection.close()
 
 
-def go_elsewhere(handler: BaseHTTPRequestHandler) -> None:
+def go_elsewhere(handler: BaseHTTPRequestHandler, request: Request) -> None:
     handler.send_response(302)
     handler.send_header("Location", "http://127.0.0.1:1/secret")
     handler.send_header("Content-Length", "0")

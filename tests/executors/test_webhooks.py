@@ -271,7 +271,7 @@ class TestCallback:
 @pytest.mark.django_db(transaction=True)
 class TestOrder:
     def test_a_callback_may_come_before_the_answer_that_promises_it(self, define, receiver):
-        def call_back_at_once(handler):
+        def call_back_at_once(handler, request):
             try:
                 run = again(DagRun.objects.get())
                 elsewhere.finish(run, None, Report(), at=NOW)
@@ -288,7 +288,7 @@ class TestOrder:
         assert len(emitted()) == 2
 
     def test_somebody_may_cancel_while_it_is_sent(self, define, receiver):
-        def cancelled(handler):
+        def cancelled(handler, request):
             try:
                 runs.cancel(DagRun.objects.get(), deed=ALICE, at=NOW)
             finally:
