@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from scheduling.algebra import walls
 from scheduling.algebra.cron import Cron
-from scheduling.algebra.transitions import LATEST, Change, Stretch, stretches, stretches_back
+from scheduling.algebra.transitions import EARLIEST, LATEST, Change, Stretch, stretches, stretches_back
 from scheduling.algebra.walls import Pattern
 
 Gap = Literal["shift", "skip"]
@@ -69,11 +69,13 @@ class Occurrences:
 
     def after(self, instant: datetime) -> datetime | None:
         """The first instant after that one; none if the next 45 years have none."""
-        return next(self.between(instant + _INSTANT, instant + _RAREST), None)
+        until = LATEST if instant > LATEST - _RAREST else instant + _RAREST
+        return next(self.between(instant + _INSTANT, until), None)
 
     def before(self, instant: datetime) -> datetime | None:
         """The last instant before that one."""
-        return next(self.between_back(instant - _RAREST, instant), None)
+        since = EARLIEST if instant < EARLIEST + _RAREST else instant - _RAREST
+        return next(self.between_back(since, instant), None)
 
     def contains(self, instant: datetime) -> bool:
         return next(self.between(instant, instant + _INSTANT), None) is not None

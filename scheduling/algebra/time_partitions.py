@@ -19,7 +19,7 @@ from scheduling.algebra.occurrences import Occurrences, occurrences_of
 from scheduling.algebra.partitions import Partitions
 from scheduling.algebra.periods import Grain
 from scheduling.algebra.temporal import default_output, repeated_names, tells_apart
-from scheduling.algebra.transitions import LATEST, observes_folds
+from scheduling.algebra.transitions import EARLIEST, LATEST, observes_folds
 
 _STARTS = {
     Grain.MINUTE: "* * * * *",
@@ -145,7 +145,7 @@ class TimePartitions(Partitions):
         :raises InvalidKey: if `key` names none.
         """
         named = self._format.parse(key, self.zone)
-        at = self._kept.after(named - _INSTANT)
+        at = self._kept.after(max(named, EARLIEST) - _INSTANT)
         if at is None or self._format.format(at, self.zone) != key:
             raise InvalidKey(f"{key!r} is not one of {self.words()}{self._near(named, None)}")
         return at, self._all.after(at) or LATEST

@@ -118,7 +118,7 @@ def _year(zone: ZoneInfo, year: int, start: datetime, end: datetime) -> list[Str
 
 def _change_before(zone: ZoneInfo, at: datetime) -> Change | None:
     """The last change up to and including `at`, as far back as its repeated wall times can reach."""
-    earliest = at - _LONGEST_REPEAT
+    earliest = max(at - _LONGEST_REPEAT, EARLIEST)
     near = [
         change
         for year in {earliest.year, at.year}

@@ -190,6 +190,22 @@ class TestOtherGrains:
         assert shop.last(utc("2026-09-15T09:00")) == "2026-09-14"
 
 
+class TestEdgesOfTheCalendar:
+    """Programs send any key, and some write 0001-01-01 or 9999-12-31 for "never"."""
+
+    @pytest.mark.parametrize("zone", ["UTC", "America/Los_Angeles", "Asia/Tokyo"])
+    @pytest.mark.parametrize("day", ["0001-01-01", "0001-12-31", "9999-12-30", "9999-12-31"])
+    def test_the_first_and_the_last_days_are_refused(self, zone, day):
+        days = DailyPartitions("2026-01-01", timezone=zone)
+        with pytest.raises(InvalidKey):
+            days.index(day)
+        assert not days.contains(day)
+
+    @pytest.mark.parametrize("day", ["0002-01-01", "9997-12-31"])
+    def test_days_close_to_them_are_dated(self, day):
+        assert DailyPartitions("2026-01-01").partition_date(day) == utc(f"{day}T00:00")
+
+
 class TestExclusions:
     WEEKDAYS = DailyPartitions("2023-10-23", timezone="Etc/GMT-2", exclusions=[BusinessCalendar()])
 

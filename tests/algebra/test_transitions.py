@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduling.algebra.transitions import changes, next_fold, offset_at, stretches, stretches_back
+from scheduling.algebra.transitions import (
+    EARLIEST,
+    changes,
+    next_fold,
+    offset_at,
+    stretches,
+    stretches_back,
+)
 
 NEW_YORK = ZoneInfo("America/New_York")
 ZONES = ["UTC", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "Africa/Casablanca", "Asia/Gaza"]
@@ -94,6 +101,10 @@ class TestStretches:
         (stretch,) = stretches(NEW_YORK, utc("2026-11-01T05:00"), utc("2026-11-01T05:30"))
         assert stretch.left is not None
         assert stretch.left.at == utc("2026-11-01T06:00")
+
+    def test_begin_with_the_calendar(self):
+        (stretch,) = stretches(NEW_YORK, EARLIEST - timedelta(days=30), EARLIEST + timedelta(days=30))
+        assert (stretch.start, stretch.entered) == (EARLIEST, None)
 
 
 class TestNextFold:
