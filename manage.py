@@ -15,7 +15,7 @@ def main() -> None:
     if sys.argv[1:2] == ["up"]:
         os.environ.update(launch.variables(sys.argv[2:], os.environ))
     try:
-        execute_from_command_line(sys.argv)
+        execute_from_command_line(["partita", *sys.argv[1:]])
     except WrongSetting as error:
         sys.exit(str(error))
 

@@ -65,17 +65,15 @@ def _sources(options: argparse.Namespace, environment: Mapping[str, str]) -> lis
 
 
 def _port(text: str) -> int:
-    port = int(text)
-    if not 0 < port < 65536:
+    if not (text.isdecimal() and 0 < int(text) < 65536):
         raise argparse.ArgumentTypeError(f"a port is a number from 1 to 65535, not {text}")
-    return port
+    return int(text)
 
 
 def _workers(text: str) -> int:
-    workers = int(text)
-    if workers < 1:
-        raise argparse.ArgumentTypeError("at least 1 Dag run must be executed at a time")
-    return workers
+    if not (text.isdecimal() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"at least 1 Dag run must be executed at a time, not {text}")
+    return int(text)
 
 
 def _source(text: str) -> str:

@@ -2,6 +2,9 @@ import stat
 import subprocess
 import sys
 
+import pytest
+
+from partitions_site.environment import WrongSetting
 from partitions_site.secret import kept_secret
 
 
@@ -18,6 +21,11 @@ class TestKeptSecret:
     def test_only_its_owner_may_read_it(self, tmp_path):
         kept_secret(tmp_path / "secret_key")
         assert stat.S_IMODE((tmp_path / "secret_key").stat().st_mode) == 0o600
+
+    def test_a_directory_that_cannot_be_used_is_said_in_a_sentence(self, tmp_path):
+        (tmp_path / "file").touch()
+        with pytest.raises(WrongSetting, match=f"^The data directory {tmp_path}/file cannot be used: "):
+            kept_secret(tmp_path / "file" / "secret_key")
 
     def test_processes_that_start_together_agree(self, tmp_path):
         path = tmp_path / "secret_key"

@@ -77,9 +77,10 @@ class TestStart:
     @pytest.mark.parametrize(
         ("options", "sentence"),
         [
-            (["--port", "web"], b"--port"),
+            (["--port", "web"], b"a port is a number from 1 to 65535, not web"),
             (["--user", "ann"], b"write NAME:PASSWORD"),
             (["--workers", "0"], b"at least 1"),
+            (["--workers", "many"], b"at least 1"),
         ],
     )
     def test_a_wrong_option_is_said_in_a_sentence(self, installation, options, sentence):
@@ -87,6 +88,7 @@ class TestStart:
         refused = installation.popen("up", *options, stderr=-1)
         _, said = refused.communicate(timeout=60)
         assert refused.returncode == 2
+        assert said.startswith(b"usage: partita up ")
         assert sentence in said
         assert b"Traceback" not in said
 
@@ -113,6 +115,22 @@ class TestRefusals:
     def test_a_setting_that_cannot_be_read(self, installation):
         assert "PARTITA_SWEEP_SECONDS must be a number" in self.refusal(
             installation, PARTITA_SWEEP_SECONDS="soon"
+        )
+
+    @pytest.mark.parametrize("host", ["192.0.2.1", "no-such-host.invalid"])
+    def test_an_address_that_this_machine_does_not_have(self, installation, host):
+        assert f"no address {host}: choose another with --host" in self.refusal(installation, "--host", host)
+
+    def test_a_directory_that_is_a_file(self, installation, tmp_path):
+        (tmp_path / "file").touch()
+        assert f"The data directory {tmp_path}/file cannot be used: " in self.refusal(
+            installation, "--data", str(tmp_path / "file")
+        )
+
+    def test_a_directory_in_which_nothing_can_be_written(self, installation, tmp_path):
+        (tmp_path / "full" / "engine.lock").mkdir(parents=True)
+        assert f"The data directory {tmp_path}/full cannot be used: " in self.refusal(
+            installation, "--data", str(tmp_path / "full")
         )
 
     def test_a_directory_that_another_one_works_on(self, installation):

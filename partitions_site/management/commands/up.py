@@ -1,3 +1,4 @@
+import errno
 import socket
 import sys
 import threading
@@ -91,10 +92,16 @@ def _refuse_taken_port(host: str, port: int) -> None:
         try:
             probe.bind((host, port))
         except OSError as error:
-            raise CommandError(
-                f"Port {port} on {host} cannot be used ({error.strerror}). "
-                f"Stop what uses it, or choose another: ./partita up --port {port + 1}"
-            ) from error
+            raise CommandError(f"{_way_out(error, host, port)} ({error.strerror})") from error
+
+
+def _way_out(error: OSError, host: str, port: int) -> str:
+    if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+        return f"This machine has no address {host}: choose another with --host"
+    return (
+        f"Port {port} on {host} cannot be used. "
+        "Stop what uses it, or choose another: ./partita up --port NUMBER"
+    )
 
 
 def _refuse_second_engine() -> None:
@@ -103,6 +110,10 @@ def _refuse_second_engine() -> None:
             return
     except AlreadyRunning as error:
         raise CommandError(str(error)) from error
+    except OSError as error:
+        raise CommandError(
+            f"The data directory {settings.DATA_DIR} cannot be used: {error.strerror}"
+        ) from error
 
 
 def _refuse_silent_broker() -> None:
