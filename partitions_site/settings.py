@@ -164,6 +164,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": [],
     "SCHEMA_PATH_PREFIX": "/api/v2",
     "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {"SettableStateEnum": ("queued", "success", "failed")},
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",

@@ -35,6 +35,9 @@ class TestSchema:
         names = [each["operationId"] for methods in schema["paths"].values() for each in methods.values()]
         assert len(names) == len(set(names))
 
+    def test_has_no_names_that_were_made_up_to_tell_two_apart(self, schema):
+        assert [name for name in schema["components"]["schemas"] if re.search(r"\d", name)] == []
+
     def test_has_a_summary_for_each(self, schema):
         assert all(each["summary"] for methods in schema["paths"].values() for each in methods.values())
 
