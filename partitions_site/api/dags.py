@@ -98,7 +98,7 @@ class DagOut(serializers.Serializer[Any]):
 
 class DagDetailsOut(DagOut):
     catchup = serializers.SerializerMethodField()
-    dag_run_timeout = Always(None)
+    dag_run_timeout = serializers.SerializerMethodField(help_text="As ISO 8601 writes a duration")
     asset_expression = serializers.SerializerMethodField()
     doc_md = Always(None)
     start_date = Instant(allow_null=True)
@@ -116,6 +116,9 @@ class DagDetailsOut(DagOut):
     active_runs_count = serializers.SerializerMethodField()
     concurrency = Always(SLOTS)
     latest_dag_version = serializers.SerializerMethodField()
+
+    def get_dag_run_timeout(self, dag: Dag) -> str | None:
+        return f"PT{dag.run_timeout.total_seconds():g}S" if dag.run_timeout else None
 
     def get_catchup(self, dag: Dag) -> bool:
         return dag.catchup == Dag.Catchup.ALL

@@ -1,5 +1,7 @@
 """Dags by the API: listed, looked at, paused."""
 
+from datetime import timedelta
+
 import pytest
 from django.utils import timezone
 
@@ -81,6 +83,11 @@ class TestOne:
         found = api.get(f"{URL}/lab_region_rollup/details").json()
         assert (found["timetable_summary"], found["asset_expression"]) == (None, None)
         assert found["timetable_description"] == "Its definition cannot be read"
+
+    def test_tells_how_long_an_attempt_may_take(self, api, lab):
+        assert api.get(f"{URL}/lab_plain/details").json()["dag_run_timeout"] is None
+        Dag.objects.filter(dag_id="lab_plain").update(run_timeout=timedelta(hours=2))
+        assert api.get(f"{URL}/lab_plain/details").json()["dag_run_timeout"] == "PT7200S"
 
     def test_has_a_version_for_each_revision(self, api, lab):
         first = api.get(f"{URL}/lab_plain/details").json()["latest_dag_version"]

@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from core.models import DagRun, HeldRun, JournalEntry
+from core.models import DagRun, HeldRun, JournalEntry, Pool
 from scheduling import runs
 from scheduling.runs import Ask
 from tests.engine import world
@@ -49,6 +49,26 @@ class TestDag:
         world.dag("nightly", DAILY)
         page = read(visitor.get("/dags/nightly"))
         assert len(page.all("td", class_="key")) == 5
+
+    def test_tells_who_does_the_work_how_often_and_for_how_long(self, visitor):
+        pool = Pool.objects.create(name="sftp", slots=4, created_at=NOW, updated_at=NOW)
+        world.dag(
+            "load",
+            pool=pool,
+            pool_slots=2,
+            retries=3,
+            retry_delay=timedelta(minutes=10),
+            run_timeout=timedelta(hours=2),
+            executor="webhook",
+            executor_terms={"url": "https://etl.example.org/load"},
+        )
+        text = read(visitor.get("/dags/load")).text
+        assert "sftp 2 of 4 slots for each run" in text
+        assert "by https://etl.example.org/load" in text
+        assert "3 more attempts, the first 10 min later" in text
+        assert "Takes at most 2 h" in text
+        world.dag("train", executor="external")
+        assert "by whoever claims its runs" in read(visitor.get("/dags/train")).text
 
     def test_tells_what_it_holds_and_for_what(self, visitor):
         consumer("sum", {"hourly": HOURS_TO_DAY})
