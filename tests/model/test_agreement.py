@@ -12,11 +12,12 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from tests.model.history import History
 
-EXAMPLES = int(os.environ.get("PARTITA_MODEL_EXAMPLES", "30"))
+EXAMPLES = int(os.environ.get("PARTITA_MODEL_EXAMPLES", "12"))
 STEPS = int(os.environ.get("PARTITA_MODEL_STEPS", "40"))
 SHRINK = [] if os.environ.get("PARTITA_MODEL_SHRINK") == "0" else [Phase.shrink]
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.django_db
 def test_engine_and_model_agree_after_every_step():
     run_state_machine_as_test(
