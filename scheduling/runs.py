@@ -11,8 +11,10 @@ from django.db import IntegrityError, transaction
 from core import bulk
 from core.models import Backfill, Dag, DagRun, HeldRun
 from scheduling import claims, doorbell, journal, listening
-from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.conditions import Leaf
+from scheduling.algebra.errors import InvalidKey, PartitionError
 from scheduling.algebra.keys import validate_key
+from scheduling.algebra.timetables import PartitionedAssetTimetable
 from scheduling.doorbell import Bell
 from scheduling.journal import Deed
 
@@ -140,6 +142,8 @@ def date_of(dag: Dag, key: str | None) -> datetime | None:
     timetable = listening.timetable_of(dag)
     if timetable is None or not (timetable.partitioned or timetable.at_runtime):
         raise NotPartitioned(f"Dag {dag} is not partitioned: trigger it without a partition key")
+    if isinstance(timetable, PartitionedAssetTimetable):
+        _check_required(timetable, key)
     return timetable.resolve(key)
 
 
@@ -245,3 +249,15 @@ def _settle(run: DagRun, deed: Deed, at: datetime) -> int:
         return 0
     held = HeldRun.objects.held().filter(dag=run.dag, partition_key=run.partition_key)
     return held.update(state=HeldRun.State.FIRED, run=run, closed_at=at, closed_by=deed.by, judge_after=None)
+
+
+def _check_required(timetable: PartitionedAssetTimetable, key: str) -> None:
+    """Refuse a key for which the rollups could not say what it needs."""
+    refusals: dict[Leaf, PartitionError] = {}
+    for leaf in timetable.assets.leaves():
+        try:
+            timetable.mapper_for(leaf).required(key)
+        except PartitionError as refusal:
+            refusals[leaf] = refusal
+    if not timetable.assets.holds(lambda leaf: leaf not in refusals):
+        raise InvalidKey(str(next(iter(refusals.values()))))

@@ -8,6 +8,7 @@ from scheduling.algebra.errors import InvalidKey
 from scheduling.runs import Ask
 from tests.engine.world import (
     ALICE,
+    HOURS_TO_DAY,
     IDENTITY,
     MINUTE,
     NOW,
@@ -209,6 +210,13 @@ class TestTriggerByHand:
         with pytest.raises(InvalidKey):
             runs.trigger(made, Ask("10/03/2026"), deed=ALICE, at=NOW)
         assert not DagRun.objects.exists()
+
+    @pytest.mark.parametrize("key", ["2026-03-08T02:00", "seattle|<img src=x>", "seattle|2026-03-08|x"])
+    def test_a_key_that_no_rollup_can_read_is_refused(self, key):
+        made = consumer("daily", {"hourly": {"type": "ProductMapper", "mappers": [IDENTITY, HOURS_TO_DAY]}})
+        with pytest.raises(InvalidKey):
+            runs.trigger(made, Ask(key), deed=ALICE, at=NOW)
+        assert runs.trigger(made, Ask("seattle|2026-03-08"), deed=ALICE, at=NOW).partition_date
 
     def test_the_date_a_key_means_is_kept(self):
         made = dag(
