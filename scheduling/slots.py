@@ -107,19 +107,20 @@ def pool_has_room(dag: Dag) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How many slots of a pool are taken, and how many runs wait in it, for whatever reason."""
+    """How many slots of a pool are taken; how many runs wait in it, for whatever reason, and for how many."""
 
     taken: int
     waiting: int
+    wanted: int
 
 
 def use_of(pools: Iterable[Pool]) -> dict[int, Use]:
     """The use of each of `pools`, by primary key. Two queries."""
     pks = {pool.pk for pool in pools}
     taken = _taken_of(pks)
-    rows = DagRun.objects.filter(state=State.QUEUED, dag__pool__in=pks).order_by()
-    waiting = dict(rows.values_list("dag__pool").annotate(Count("pk")))
-    return {pk: Use(taken[pk], waiting.get(pk, 0)) for pk in pks}
+    rows = DagRun.objects.filter(state=State.QUEUED, dag__pool__in=pks).order_by().values_list("dag__pool")
+    waiting = {pk: (count, total) for pk, count, total in rows.annotate(Count("pk"), Sum("dag__pool_slots"))}
+    return {pk: Use(taken[pk], *waiting.get(pk, (0, 0))) for pk in pks}
 
 
 @dataclass(slots=True)

@@ -12,7 +12,8 @@ from rest_framework.response import Response
 
 from core.models import Pool
 from partitions_site.api.auth import Address, deed
-from partitions_site.api.fields import Always, Form, Text, Whole, read_body
+from partitions_site.api.errors import BadRequest
+from partitions_site.api.fields import Always, Flag, Form, Text, Whole, read_body
 from partitions_site.api.filters import Pattern
 from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives
@@ -30,7 +31,7 @@ class PoolOut(serializers.Serializer[Any]):
     )
     running_slots = serializers.SerializerMethodField()
     open_slots = serializers.SerializerMethodField()
-    queued_slots = serializers.SerializerMethodField(help_text="Runs that wait in it, for whatever reason")
+    queued_slots = serializers.SerializerMethodField(help_text="What the runs that wait in it will take")
     scheduled_slots = Always(0)
     deferred_slots = Always(0)
 
@@ -44,21 +45,31 @@ class PoolOut(serializers.Serializer[Any]):
         return max(0, pool.slots - self._use(pool).taken)
 
     def get_queued_slots(self, pool: Pool) -> int:
-        return self._use(pool).waiting
+        return self._use(pool).wanted
 
     def _use(self, pool: Pool) -> Use:
         found: Use = self.context["use"][pool.pk]
         return found
 
 
-class PoolIn(Form):
+class _PoolForm(Form):
+    """What Airflow's clients send besides is read and not kept."""
+
+    include_deferred = Flag(required=False, allow_null=True)
+    team_name = Text(required=False, allow_null=True)
+
+
+class PoolIn(_PoolForm):
     name = Text()
     slots = Whole(min_value=0)
     description = Text(required=False, default="", allow_null=True)
 
 
-class PoolChangeIn(Form):
-    slots = Whole(min_value=0, required=False)
+class PoolChangeIn(_PoolForm):
+    """What is left out, or null, stays as it is."""
+
+    pool = Text(required=False, allow_null=True, help_text="Its name, which cannot be changed")
+    slots = Whole(min_value=0, required=False, allow_null=True)
     description = Text(required=False, allow_null=True)
 
 
@@ -115,10 +126,12 @@ class OnePool(Address):
     )
     def patch(self, request: Request, pool_name: str) -> Response:
         asked, pool = read_body(PoolChangeIn, request), _find(pool_name)
+        if asked.get("pool") not in (None, pool.name):
+            raise BadRequest("Invalid body, pool name from request body doesn't match uri parameter")
         pools.change(
             pool,
             slots=asked.get("slots"),
-            description=(asked["description"] or "") if "description" in asked else None,
+            description=asked.get("description"),
             deed=deed(request),
             at=timezone.now(),
         )

@@ -12,6 +12,7 @@ from airflow_client.client.api import (
     DagStatsApi,
     EventLogApi,
     MonitorApi,
+    PoolApi,
     VersionApi,
 )
 from airflow_client.client.exceptions import (
@@ -292,3 +293,17 @@ class TestBackfills:
         assert api.get_backfill(pk).is_paused
         with pytest.raises(NotFoundException):
             api.get_backfill(4711)
+
+
+class TestPools:
+    def test_are_made_changed_and_deleted(self, client):
+        api = PoolApi(client)
+        made = api.post_pool(airflow.PoolBody(name="sftp", slots=2, description="logins"))
+        assert (made.name, made.slots, made.open_slots) == ("sftp", 2, 2)
+        assert api.patch_pool("sftp", airflow.PoolPatchBody(slots=4)).description == "logins"
+        assert [(each.name, each.slots) for each in api.get_pools().pools] == [("sftp", 4)]
+        with pytest.raises(ConflictException):
+            api.post_pool(airflow.PoolBody(name="sftp", slots=2))
+        api.delete_pool("sftp")
+        with pytest.raises(NotFoundException):
+            api.get_pool("sftp")

@@ -42,7 +42,7 @@ class TestOne:
             "occupied_slots": 2,
             "running_slots": 2,
             "open_slots": 2,
-            "queued_slots": 2,
+            "queued_slots": 4,
             "scheduled_slots": 0,
             "deferred_slots": 0,
         }
@@ -89,7 +89,9 @@ class TestChange:
 
     def test_leaves_alone_what_it_does_not_name(self, api, sftp):
         assert api.patch(f"{URL}/sftp", {"slots": 5}).json()["description"] == "logins"
-        changed = api.patch(f"{URL}/sftp", {"description": None}).json()
+        changed = api.patch(f"{URL}/sftp", {"slots": None, "description": ""}).json()
+        assert (changed["slots"], changed["description"]) == (5, "")
+        changed = api.patch(f"{URL}/sftp", {"description": None, "pool": "sftp"}).json()
         assert (changed["slots"], changed["description"]) == (5, "")
 
     @pytest.mark.parametrize(
@@ -99,6 +101,7 @@ class TestChange:
             ({"slots": "many"}, 422),
             ({"slots": 2_000_000}, 400),
             ({"name": "other"}, 422),
+            ({"pool": "other", "slots": 1}, 400),
         ],
     )
     def test_to_what_cannot_be_is_refused(self, api, sftp, body, code):

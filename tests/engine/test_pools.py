@@ -82,9 +82,9 @@ class TestTheLimit:
         start_all()
         made.pool, made.pool_slots = second, 1
         made.save()
-        assert slots.use_of([first, second]) == {first.pk: Use(2, 0), second.pk: Use(0, 1)}
+        assert slots.use_of([first, second]) == {first.pk: Use(2, 0, 0), second.pk: Use(0, 1, 1)}
         assert start_all() == {"a": 1}
-        assert slots.use_of([first, second]) == {first.pk: Use(2, 0), second.pk: Use(1, 0)}
+        assert slots.use_of([first, second]) == {first.pk: Use(2, 0, 0), second.pk: Use(1, 0, 0)}
 
     def test_is_not_used_up_by_runs_that_have_ended_or_wait_for_a_retry(self):
         shared = pool(slots=1)
@@ -209,7 +209,7 @@ class TestUse:
         queue(member("a", busy, slots=2), 4)
         start_all()
         with django_assert_num_queries(2):
-            assert slots.use_of([busy, idle]) == {busy.pk: Use(2, 3), idle.pk: Use(0, 0)}
+            assert slots.use_of([busy, idle]) == {busy.pk: Use(2, 3, 6), idle.pk: Use(0, 0, 0)}
 
     def test_costs_as_much_however_many_dags_share_a_pool(self):
         shared = pool(slots=3)
