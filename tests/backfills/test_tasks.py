@@ -21,7 +21,7 @@ def embedded(settings):
 def sent(monkeypatch):
     """The primary keys of runs that a message was sent for."""
     found = []
-    monkeypatch.setattr(tasks.execute_run, "delay", found.append)
+    monkeypatch.setattr(current_app, "send_task", lambda name, args, **_: found.extend(args))
     return found
 
 
@@ -69,7 +69,7 @@ class TestTasks:
         from scheduling import claims
 
         dispatch = claims.dispatch
-        monkeypatch.setattr(claims, "dispatch", lambda *, now: dispatch(now=now, limit=3))
+        monkeypatch.setattr(claims, "dispatch", lambda **asked: dispatch(**asked | {"limit": 3}))
         begin(producer())
         tasks.advance_backfills()
         tasks.start_runs()
