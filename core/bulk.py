@@ -69,7 +69,8 @@ def load(model: type[models.Model], columns: Sequence[str], rows: Rows) -> None:
         insert(model, columns, rows)
         return
     into = f"{_quoted(model._meta.db_table)} ({', '.join(map(_quoted, columns))})"
-    with connection.cursor() as cursor, cursor.copy(f"COPY {into} FROM STDIN") as copy:
+    statement = f"COPY {into} FROM STDIN"
+    with connection.cursor() as cursor, connection.wrap_database_errors, cursor.copy(statement) as copy:
         for row in rows:
             copy.write_row(row)
 

@@ -8,7 +8,7 @@ import pytest
 from django.core.management.color import no_style
 from django.db import connection, transaction
 
-from core.models import Asset
+from core.models import Asset, Backfill
 from tests.api import replay
 
 pytestmark = pytest.mark.django_db
@@ -52,7 +52,7 @@ INTENDED: dict[str, str] = {
 @pytest.fixture(scope="module")
 def played(django_db_setup, django_db_blocker) -> dict[str, replay.Played]:
     with django_db_blocker.unblock(), transaction.atomic():
-        _number_assets_from_one()
+        _number_from_one()
         found = {each.name: each for each in replay.play()}
         transaction.set_rollback(True)
     return found
@@ -77,11 +77,11 @@ def differences(found: replay.Played) -> list[str]:
     return list(_compared(found.recorded["body"], found.body, ""))
 
 
-def _number_assets_from_one() -> None:
-    """Recorded sentences name an asset by its number; PostgreSQL counts on after a rollback."""
-    column = {"table": Asset._meta.db_table, "column": "id"}
+def _number_from_one() -> None:
+    """Recordings name assets and backfills by their numbers; PostgreSQL counts on after a rollback."""
+    columns = [{"table": model._meta.db_table, "column": "id"} for model in (Asset, Backfill)]
     with connection.cursor() as cursor:
-        for statement in connection.ops.sequence_reset_by_name_sql(no_style(), [column]):
+        for statement in connection.ops.sequence_reset_by_name_sql(no_style(), columns):
             cursor.execute(statement)
 
 
