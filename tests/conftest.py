@@ -6,11 +6,17 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
 from typing import NoReturn
 
+import hypothesis
 import pytest
 from django.conf import settings
 from django.db import connection
 
 from tests import servers
+
+# A gate gives the same answer to the same code; people's own runs go on looking for new examples.
+hypothesis.settings.register_profile("gate", derandomize=True)
+if os.environ.get("CI") == "true":
+    hypothesis.settings.load_profile("gate")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
