@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
-from core.models import Asset, Dag, DagRun
+from core.models import Asset, Backfill, Dag, DagRun
 from scheduling import doorbell, events, fault, journal, slots, states
 from scheduling.algebra.errors import PartitionError
 from scheduling.doorbell import Bell
@@ -165,6 +165,9 @@ def put_back(run: DagRun, error: str, *, until: datetime, at: datetime) -> bool:
 
     :returns: False, with nothing done, if somebody has cancelled it or it is not this worker's any more.
     """
+    if run.backfill_id:  # its place is free for the next one; locked before the run, as everybody does
+        Backfill.objects.open().filter(pk=run.backfill_id).update(advance_after=at)
+        doorbell.ring(Bell.ADVANCE_BACKFILLS)
     queued = _mine(run).filter(cancel_requested=False)
     if not queued.update(
         state=State.QUEUED,

@@ -44,15 +44,14 @@ class Launched:
 
 def launch(backfill: Backfill, targets: Sequence[BackfillTarget], now: datetime) -> Launched:
     """Queue what `backfill`, which this transaction has locked, may have ahead, downstream first."""
-    active = backfill.runs.filter(state__in=[DagRun.State.QUEUED, DagRun.State.RUNNING]).count()
-    room = AHEAD * backfill.max_active_runs - active
+    room = AHEAD * backfill.max_active_runs - _ahead(backfill, now)
     allowed = min(room, MOST_RUNS)
     unrouted = _oldest_unrouted(backfill)
     launched = Launched()
     for target in reversed(targets):
         if allowed > launched.runs:
             _launch(_Launch(backfill, target, now, unrouted), launched, allowed - launched.runs)
-    launched.more = launched.runs == allowed < room or unrouted is not None
+    launched.more |= launched.runs == allowed < room or unrouted is not None
     return launched
 
 
@@ -60,6 +59,12 @@ def keys_per_run(backfill: Backfill, target: BackfillTarget) -> int:
     """How many keys a run of that Dag takes: as many as were asked for and as it can."""
     limits = (backfill.keys_per_run, target.dag.max_keys_per_run, MOST_KEYS_PER_RUN)
     return min(limit for limit in limits if limit is not None)
+
+
+def _ahead(backfill: Backfill, now: datetime) -> int:
+    """How many of its runs run, or could. Those that wait for a retry or their day keep no other waiting."""
+    could = Q(state=DagRun.State.QUEUED, run_after__lte=now)
+    return backfill.runs.filter(Q(state=DagRun.State.RUNNING) | could).count()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,9 @@ def _launch(of: _Launch, launched: Launched, room: int) -> None:
     dates, refused = _dated(of, [row for row in rows if row.pk not in adopted])
     outcomes.record(refused)
     launched.ended[of.target.pk] = [each.key for each in refused]
-    launched.runs += _start(of, [row for row in rows if row.pk in dates], dates)
+    made = _start(of, [row for row in rows if row.pk in dates], dates)
+    launched.runs += len(made)
+    launched.more |= any(run.run_after > of.now for run in made)
 
 
 def _next(of: _Launch, room: int) -> list[Item]:
@@ -133,7 +140,7 @@ def _adopted(of: _Launch, rows: Sequence[Item]) -> dict[int, int]:
     return adopted
 
 
-def _start(of: _Launch, rows: Sequence[Item], dates: Dates) -> int:
+def _start(of: _Launch, rows: Sequence[Item], dates: Dates) -> list[DagRun]:
     """Queue the runs of `rows`, which nobody else runs."""
     size = keys_per_run(of.backfill, of.target)
     chunks = [rows[at : at + size] for at in range(0, len(rows), size)]
@@ -149,7 +156,7 @@ def _start(of: _Launch, rows: Sequence[Item], dates: Dates) -> int:
     )
     if made and _listens(of.target):
         _settle_held(of, chunks, made)
-    return len(made)
+    return made
 
 
 def _listens(target: BackfillTarget) -> bool:
