@@ -226,7 +226,8 @@ class Model:
             self._end(run, None)
 
     def retry(self, run: Run) -> None:
-        run.state, run.attempt, run.cancel_requested = "queued", 0, False
+        """Queued anew: what it reads now is the newest there is now."""
+        run.state, run.attempt, run.cancel_requested, run.queued_at = "queued", 0, False, self.now
 
     # How events come to held runs
 
