@@ -6,7 +6,7 @@ always parameters.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ Rows = Sequence[tuple[Any, ...]]
 class Ignore:
     """A row that breaks a unique constraint is left out."""
 
-    def clause(self) -> str:
+    def clause(self, table: str) -> str:
         return "ON CONFLICT DO NOTHING"
 
 
@@ -30,13 +30,36 @@ class Replace:
     unique: tuple[str, ...]
     change: tuple[str, ...]
 
-    def clause(self) -> str:
-        changes = ", ".join(f"{_quoted(name)} = EXCLUDED.{_quoted(name)}" for name in self.change)
-        return f"ON CONFLICT ({', '.join(map(_quoted, self.unique))}) DO UPDATE SET {changes}"
+    def clause(self, table: str) -> str:
+        return _changing(self.unique, [f"{_quoted(name)} = EXCLUDED.{_quoted(name)}" for name in self.change])
+
+
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """A row that is there already, by the `unique` columns, takes what is not older than what it has.
+
+    `change` has groups of columns, each by the column that says how new it is; one that is null is as old as
+    can be. So it does not matter which of two writers comes last.
+    """
+
+    unique: tuple[str, ...]
+    change: Mapping[str, tuple[str, ...]]
+
+    def clause(self, table: str) -> str:
+        changes = []
+        for by, columns in self.change.items():
+            mine, given = f"{table}.{_quoted(by)}", f"EXCLUDED.{_quoted(by)}"
+            for name in map(_quoted, columns):
+                kept = f"CASE WHEN {mine} > {given} THEN {table}.{name} ELSE EXCLUDED.{name} END"
+                changes.append(f"{name} = {kept}")
+        return _changing(self.unique, changes)
 
 
 def insert(
-    model: type[models.Model], columns: Sequence[str], rows: Rows, conflict: Ignore | Replace | None = None
+    model: type[models.Model],
+    columns: Sequence[str],
+    rows: Rows,
+    conflict: Ignore | Replace | Newest | None = None,
 ) -> None:
     """Insert `rows`, values in the order of `columns`; rows are written, and locked, in the order given.
 
@@ -47,8 +70,9 @@ def insert(
     """
     if not rows:
         return
-    fields, end = _fields(model, columns), conflict.clause() if conflict else ""
-    into = f"INSERT INTO {_quoted(model._meta.db_table)} ({', '.join(map(_quoted, columns))})"
+    fields, table = _fields(model, columns), _quoted(model._meta.db_table)
+    end = conflict.clause(table) if conflict else ""
+    into = f"INSERT INTO {table} ({', '.join(map(_quoted, columns))})"
     given = _columns(fields, rows)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
@@ -145,6 +169,10 @@ def _converter(field: Any) -> Callable[[Any], Any] | None:
 
 def _nullable_json(value: Any) -> str | None:
     return None if value is None else json.dumps(value)
+
+
+def _changing(unique: Sequence[str], changes: Sequence[str]) -> str:
+    return f"ON CONFLICT ({', '.join(map(_quoted, unique))}) DO UPDATE SET {', '.join(changes)}"
 
 
 def _quoted(name: str) -> str:

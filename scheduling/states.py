@@ -17,15 +17,9 @@ Attempt = Partition.Attempt
 DATA = ("partition_date", "data_at", "last_event_id", "extra", "updated_at")
 """What an event says of its partition."""
 
-ATTEMPT = (
-    "attempt",
-    "attempt_run_id",
-    "attempt_at",
-    "outcome",
-    "outcome_run_id",
-    "outcome_at",
-    "stale_since",
-)
+ATTEMPT = ("attempt", "attempt_run_id", "attempt_at")
+OUTCOME = ("outcome", "outcome_run_id", "outcome_at")
+STALE = ("stale_since",)
 """What an event that no run wrote says besides."""
 
 MOST_PAIRS = 5000
@@ -242,8 +236,13 @@ def _attempts_before(run: DagRun) -> dict[str, tuple[Attempt, DagRun]]:
 
 
 def _write_data(events: Sequence[AssetEvent], at: datetime, *, by_run: bool) -> None:
-    """How a run's attempt ended is for `record_attempt` to say, since an older one may end late."""
-    change = DATA if by_run else (*DATA, *ATTEMPT)
+    """How a run's attempt ended is for `record_attempt` to say, since an older one may end late.
+
+    Whoever commits last need not have the newest event: a partition keeps what is newer.
+    """
+    change: dict[str, tuple[str, ...]] = {"last_event_id": DATA}
+    if not by_run:
+        change = {"last_event_id": (*DATA, *STALE), "attempt_at": ATTEMPT, "outcome_at": OUTCOME}
     rows = [
         (
             *(event.asset_id, event.partition_key),
@@ -253,5 +252,5 @@ def _write_data(events: Sequence[AssetEvent], at: datetime, *, by_run: bool) -> 
         )
         for event in events
     ]
-    columns = ("asset_id", "key", *DATA, *ATTEMPT)
-    bulk.insert(Partition, columns, rows, bulk.Replace(columns[:2], change))
+    columns = ("asset_id", "key", *DATA, *ATTEMPT, *OUTCOME, *STALE)
+    bulk.insert(Partition, columns, rows, bulk.Newest(columns[:2], change))

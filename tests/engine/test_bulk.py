@@ -77,6 +77,24 @@ class TestInsert:
         kept = Partition.objects.get()
         assert (kept.data_at, kept.extra, kept.is_stale) == (later, {"n": 1}, True)
 
+    def test_or_takes_of_each_group_of_columns_what_is_newer(self):
+        later = NOW + timedelta(hours=1)
+        newest = bulk.Newest(
+            ("asset_id", "key"), {"data_at": ("data_at", "extra"), "updated_at": ("attempt", "updated_at")}
+        )
+        write(row("k", {"n": 2}, at=later))
+        write(row("k", {"n": 1}), conflict=newest)
+        kept = Partition.objects.get()
+        assert (kept.data_at, kept.extra) == (later, {"n": 2})
+        write(row("k", {"n": 3}, at=later + timedelta(seconds=1)), conflict=newest)
+        assert Partition.objects.get().extra == {"n": 3}
+
+    def test_where_nothing_says_how_new_a_row_is_any_is_newer(self):
+        newest = bulk.Newest(("asset_id", "key"), {"data_at": ("data_at", "extra")})
+        write(row("k", at=None))
+        write(row("k", {"n": 1}), conflict=newest)
+        assert Partition.objects.get().extra == {"n": 1}
+
     def test_no_rows_are_no_statement(self, django_assert_num_queries):
         with django_assert_num_queries(0):
             write()

@@ -154,6 +154,39 @@ class TestAtTheSameTime:
         assert part("out", "k").attempt_run == other
 
 
+class TestEventsThatAreWrittenLate:
+    """Two transactions take their events' numbers in one order and commit in the other."""
+
+    def late(self, *between):
+        [older] = emit("out", "k", at=NOW)
+        for happens in between:
+            happens()
+        states.record_events([older.event], NOW + 9 * MINUTE)
+        return part("out", "k")
+
+    def test_the_newer_event_stays_that_of_the_partition(self):
+        newer = []
+        row = self.late(lambda: newer.extend(emit("out", "k", at=NOW + MINUTE)))
+        assert (row.last_event, row.data_at) == (newer[0].event, NOW + MINUTE)
+        assert row.attempt_at == NOW + MINUTE
+
+    def test_an_attempt_that_began_since_stays_the_latest(self, attempts):
+        row = self.late(attempts.failed)
+        assert (row.state, row.outcome) == ("failed", "failed")
+
+    def test_one_that_began_before_does_not(self, attempts):
+        attempts.now = NOW - 9 * MINUTE
+        row = self.late(attempts.failed)
+        assert row.state == "materialized"
+
+    def test_what_was_stale_by_then_stays_so_beside_a_newer_event(self):
+        def stale():
+            emit("out", "k", at=NOW + MINUTE)
+            Partition.objects.update(stale_since=NOW + 2 * MINUTE)
+
+        assert self.late(stale).is_stale
+
+
 class TestRetry:
     def test_it_is_the_latest_attempt_though_its_run_is_an_old_one(self, attempts):
         old = attempts.failed()
@@ -237,6 +270,17 @@ class TestStale:
         run = self.fire()
         Partition.objects.filter(asset__name="b").update(stale_since=NOW - timedelta(seconds=1))
         finish(run, "b", at=NOW + 2 * MINUTE)
+        assert not part("b", "k").is_stale
+
+    def test_what_a_run_wrote_that_was_retried_since_is_fresh(self):
+        """It is executed anew, and reads what is there then."""
+        run = self.fire()
+        finish(run, "b", at=NOW + 2 * MINUTE)
+        emit("a", "k", at=NOW + 3 * MINUTE)
+        turn(NOW + 3 * MINUTE)
+        assert part("b", "k").is_stale
+        runs.retry(run, deed=ALICE, at=NOW + 4 * MINUTE)
+        finish(start(run, at=NOW + 5 * MINUTE), "b", at=NOW + 6 * MINUTE)
         assert not part("b", "k").is_stale
 
     def test_an_event_by_hand_is_fresh(self):
