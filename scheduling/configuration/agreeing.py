@@ -1,6 +1,7 @@
 """Whether the keys of a Dag's assets can meet and what it waits for can arrive, as the definitions tell."""
 
 from collections import defaultdict
+from functools import cached_property
 
 from core.models import Asset, Dag, Dependency, Outlet, Partition
 from scheduling.algebra import agreement, specs
@@ -8,6 +9,7 @@ from scheduling.algebra.agreement import Feed, Finding
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.shapes import ANY, Shape, shape_of
 from scheduling.algebra.timetables import PartitionedAssetTimetable, Timetable
+from scheduling.configuration import circles
 
 SEEN = 5
 """Keys looked at of an asset about whose keys no definition tells."""
@@ -40,12 +42,30 @@ class World:
             feeds.setdefault(leaf, Feed(timetable.mapper_for(leaf)))
         return agreement.agree(timetable.assets, feeds)
 
+    def circle(self, dag: Dag) -> list[str]:
+        """Names on the shortest way on which runs of `dag` start it again: Dag, asset, Dag …, or none."""
+        return [
+            self._assets[pk].name if place % 2 else self._dags[pk].dag_id
+            for place, pk in enumerate(self._circles.get(dag.pk, ()))
+        ]
+
     def shape(self, asset_id: int) -> Shape:
         """What the keys of an asset look like: by its own definition, or by its producers' timetables."""
         if asset_id not in self._shapes:
             self._shapes[asset_id] = ANY  # what an asset that feeds itself is taken for
             self._shapes[asset_id] = self._find_shape(self._assets[asset_id])
         return self._shapes[asset_id]
+
+    @cached_property
+    def _circles(self) -> dict[int, list[int]]:
+        timetables = {pk: _timetable(dag) for pk, dag in self._dags.items()}
+        steps: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for pk, links in self._links.items():
+            for asset_id in {link.asset_id for link in links if link.asset_id}:
+                for producer in self._producers.get(asset_id, ()):
+                    if circles.starts(timetables[producer], timetables[pk]):
+                        steps[producer].append((asset_id, pk))
+        return circles.shortest(steps)
 
     def _feed(self, link: Dependency) -> Feed:
         asset_id = link.asset_id or 0

@@ -31,7 +31,12 @@ def note_problems(dags: Iterable[Dag], found: Mapping[int, list[Problem]], at: d
     world = World()
     changed = []
     for dag in dags:
-        shown = (*found.get(dag.pk, ()), *_of_agreement(dag, world), *_of_definition(dag, at))
+        shown = (
+            *found.get(dag.pk, ()),
+            *_of_agreement(dag, world),
+            *_of_circles(dag, world),
+            *_of_definition(dag, at),
+        )
         problems = [asdict(problem) for problem in dict.fromkeys(shown)]
         if dag.problems != problems:
             dag.problems = problems
@@ -52,6 +57,12 @@ def _of_agreement(dag: Dag, world: World) -> Iterator[Problem]:
             yield Problem("never-fires", "error", finding.sentence)
         elif finding.severity == "warning":
             yield Problem("agreement", "warning", finding.sentence)
+
+
+def _of_circles(dag: Dag, world: World) -> Iterator[Problem]:
+    if circle := " → ".join(world.circle(dag)):
+        sentence = f"its runs may start it again for ever: {circle}"
+        yield Problem("circle", "warning", sentence)
 
 
 def _of_definition(dag: Dag, at: datetime) -> list[Problem]:

@@ -107,7 +107,7 @@ class TestKeysOfProducers:
                 def write(): ...
             """
         )
-        assert dag("loop").problems == []
+        assert [each["code"] for each in dag("loop").problems] == ["circle"]
 
     def test_are_not_known_of_an_asset_with_different_producers(self, define):
         text = """
