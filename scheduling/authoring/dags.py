@@ -1,13 +1,14 @@
 """Dags as authors write them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
+from difflib import get_close_matches
 from types import TracebackType
 from typing import Any, Self
 
 from scheduling.algebra.conditions import Expression
-from scheduling.algebra.errors import InvalidDefinition
+from scheduling.algebra.errors import InvalidDefinition, MismatchedDefinition
 from scheduling.algebra.partitions import Partitions
 from scheduling.algebra.timetables import Timetable
 from scheduling.authoring import bodies, loading
@@ -63,6 +64,10 @@ class DAG:
     is_paused_upon_creation: bool = False
     steps: dict[str, Step] = field(default_factory=dict, init=False, repr=False)
     _declared: list[Task] = field(default_factory=list, init=False, repr=False)
+
+    def __new__(cls, *given: object, **options: object) -> Self:
+        _check_options(options)
+        return object.__new__(cls)
 
     def __post_init__(self) -> None:
         loading.collect(self)
@@ -138,6 +143,24 @@ def assets_of(dag: DAG) -> list[Asset]:
     named = [leaf for step in dag.steps.values() for leaf in (*step.task.outlets, *step.task.inlets)]
     named += _condition_leaves(dag.schedule)
     return [leaf for leaf in named if isinstance(leaf, Asset)]
+
+
+INSTEAD = {
+    "params": "what a run is given when it is triggered is its conf, which a task may ask for",
+    "default_args": "retries, retry_delay and run_timeout are arguments of DAG itself",
+    "schedule_interval": "it is called schedule",
+}
+"""Arguments that people know from elsewhere."""
+
+
+def _check_options(options: Mapping[str, object]) -> None:
+    """Refuse an argument that a Dag does not have, with the one that was meant where that can be told."""
+    names = [each.name for each in fields(DAG) if each.init]
+    for name in options:
+        if name not in names:
+            near = [f"did you mean {each}?" for each in get_close_matches(name, names, 1)]
+            hint = INSTEAD.get(name) or next(iter(near), f"it takes {', '.join(names)}")
+            raise MismatchedDefinition(f"DAG has no argument {name}: {hint}")
 
 
 def _elsewhere() -> None:

@@ -14,11 +14,34 @@ from scheduling.sdk import (
     CronTriggerTimetable,
     PartitionedAssetTimetable,
     StartOfDayMapper,
+    asset,
     task,
 )
 
 A, B = Asset("a"), Asset("b")
 TAIPEI = timezone(timedelta(hours=8))
+
+
+class TestUnknownArguments:
+    def test_that_a_dag_does_not_have_are_refused_with_those_it_has(self):
+        with pytest.raises(TypeError, match="DAG has no argument zzz: it takes dag_id, schedule, "):
+            DAG("d", zzz=1)
+
+    def test_that_are_misspelled_are_told(self):
+        with pytest.raises(
+            InvalidDefinition, match=r"no argument max_active_run: did you mean max_active_runs\?"
+        ):
+            DAG("d", max_active_run=1)
+
+    def test_that_people_know_from_elsewhere_are_told_what_there_is_instead(self):
+        with pytest.raises(InvalidDefinition, match=r"DAG has no argument params: .* is its conf"):
+            DAG("d", params={"region": "tw"})
+
+    def test_of_an_asset_with_its_dag_are_those_of_a_dag(self):
+        with pytest.raises(InvalidDefinition, match="DAG has no argument params"):
+
+            @asset(params={})
+            def made(): ...
 
 
 class TestSchedule:
