@@ -117,6 +117,19 @@ class Aliases(Address):
         return ALIASES.answer(request, Asset.objects.none())
 
 
+class OneAlias(Address):
+    """`/api/v2/assets/aliases/{asset_alias_id}`: there is none to be found."""
+
+    @extend_schema(
+        operation_id="get_asset_alias",
+        summary="One asset alias: there are none",
+        responses=gives(AliasOut, refusals=(404, 422)),
+    )
+    def get(self, request: Request, asset_alias_id: str) -> Response:
+        pk = row_id("asset_alias_id", asset_alias_id)
+        raise NotFound(f"The Asset Alias with ID: `{pk}` was not found")
+
+
 def find_asset(pk: int, among: "QuerySet[Asset] | None" = None) -> Asset:
     """:raises NotFound: if there is no asset of that number."""
     found = (Asset.objects.all() if among is None else among).filter(pk=pk).first()

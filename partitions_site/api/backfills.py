@@ -177,6 +177,14 @@ class Backfills(Address):
         return _answer(started(ask, shown, deed=deed(request), at=timezone.now()))
 
 
+class BackfillsOfPages(Address):
+    """`/ui/backfills`: the same list, of all Dags unless one is named."""
+
+    @BACKFILLS.described("list_backfills_ui", "Backfills, as Airflow's pages list them")
+    def get(self, request: Request) -> Response:
+        return BACKFILLS.answer(request, Backfill.objects.all(), prepare=_beside)
+
+
 class OneBackfill(Address):
     """`/api/v2/backfills/{backfill_id}`."""
 

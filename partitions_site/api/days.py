@@ -8,8 +8,9 @@ from django.http import QueryDict
 
 from core.models import Dag
 from partitions_site.api.errors import BadRequest, Invalid, problem
-from scheduling import listening
-from scheduling.algebra.errors import PartitionError
+from partitions_site.api.fields import Instant, read_value
+from scheduling.board import calendar
+from scheduling.board.calendar import Span
 
 
 def asked_for(dag: Dag | None, query: QueryDict) -> Q:
@@ -28,9 +29,26 @@ def asked_for(dag: Dag | None, query: QueryDict) -> Q:
     return within(dag, **{end: _day(text, f"partition_date_{end}") for end, text in given.items()})
 
 
+def span(dag: Dag, query: QueryDict) -> Span:
+    """The time that `partition_date_*` days and `logical_date_*` instants of a query leave over."""
+    zone = calendar.zone_of(dag)
+    firsts: list[datetime] = []
+    ends: list[datetime] = []
+    for bound, most in (("gte", False), ("gt", False), ("lte", True), ("lt", True)):
+        beyond = bound in ("gt", "lte")
+        if (text := query.get(f"partition_date_{bound}")) is not None:
+            day = _day(text, f"partition_date_{bound}") + timedelta(days=beyond)
+            (ends if most else firsts).append(_midnight(day, zone))
+        name = f"logical_date_{bound}"
+        if (text := query.get(name)) is not None:
+            at: datetime = read_value(Instant(), text, ["query", name])
+            (ends if most else firsts).append(at + timedelta(microseconds=beyond))
+    return Span(max(firsts, default=None), min(ends, default=None))
+
+
 def within(dag: Dag, gte: date | None = None, lte: date | None = None) -> Q:
     """Partition dates of `dag` from the day `gte` to the day `lte`, in the zone of its timetable."""
-    found, zone = Q(), _zone(dag)
+    found, zone = Q(), calendar.zone_of(dag)
     if gte:
         found &= Q(partition_date__gte=_midnight(gte, zone))
     if lte:
@@ -51,10 +69,3 @@ def _day(text: str, name: str) -> date:
 
 def _midnight(day: date, zone: ZoneInfo) -> datetime:
     return datetime.combine(day, time(), zone).astimezone(UTC)
-
-
-def _zone(dag: Dag) -> ZoneInfo:
-    try:
-        return ZoneInfo(str(getattr(listening.timetable_of(dag), "timezone", "UTC")))
-    except PartitionError:
-        return ZoneInfo("UTC")

@@ -63,10 +63,15 @@ def gives(
     out: Any, status: int = 200, *, refusals: Sequence[int] = (), always: Sequence[int] = ALWAYS
 ) -> dict[int, Any]:
     """The answers of one operation: `out` with `status`, and the refusals it knows."""
-    known = {
+    known = refused(*refusals, always=always)
+    return {status: OpenApiResponse(out, "") if out is None else out} | known
+
+
+def refused(*refusals: int, always: Sequence[int] = ALWAYS) -> dict[Any, Any]:
+    """The refusals that an operation knows."""
+    return {
         code: OpenApiResponse(REFUSALS[code][1], REFUSALS[code][0]) for code in sorted({*refusals, *always})
     }
-    return {status: OpenApiResponse(out, "") if out is None else out} | known
 
 
 class OpenApi(SpectacularJSONAPIView):

@@ -11,6 +11,7 @@ from partitions_site.api import (
     backfill_plans,
     backfills,
     bulk_events,
+    calendar,
     clearing,
     dag_stats,
     dags,
@@ -30,6 +31,7 @@ from partitions_site.api import (
     queued_events,
     schema,
     tokens,
+    waiting,
 )
 from partitions_site.api.auth import OpenAddress
 
@@ -48,6 +50,7 @@ v2: list[URLPattern] = [
     path("openapi.json", schema.OpenApi.as_view(), name="openapi"),
     path("assets", assets.Assets.as_view()),
     path("assets/aliases", assets.Aliases.as_view()),
+    path("assets/aliases/<str:asset_alias_id>", assets.OneAlias.as_view()),
     path("assets/events", events.Events.as_view()),
     path("assets/events/bulk", bulk_events.BulkEvents.as_view()),
     path("assets/<str:asset_id>", assets.OneAsset.as_view()),
@@ -73,6 +76,7 @@ v2: list[URLPattern] = [
     path("dags/~/dagRuns/list", many_runs.ListRuns.as_view()),
     path("dags/<str:dag_id>/dagRuns/<str:run_id>", one_run.OneRun.as_view()),
     path("dags/<str:dag_id>/dagRuns/<str:run_id>/clear", clearing.ClearRun.as_view()),
+    path("dags/<str:dag_id>/dagRuns/<str:run_id>/wait", waiting.Wait.as_view()),
     path("dags/<str:dag_id>/dagRuns/<str:run_id>/upstreamAssetEvents", one_run.UpstreamEvents.as_view()),
     path("config", doors.Config.as_view()),
     path("dagStats", dag_stats.DagStats.as_view()),
@@ -102,7 +106,8 @@ urlpatterns: list[URLPattern] = [
     *(path(f"api/v2/{each.pattern}", each.callback, name=each.name) for each in v2),
     path("ui/partitioned_dag_runs", partitioned.PartitionedRuns.as_view()),
     path("ui/pending_partitioned_dag_run/<str:dag_id>", partitioned.PendingRun.as_view()),
-    path("ui/backfills", backfills.Backfills.as_view()),
+    path("ui/backfills", backfills.BackfillsOfPages.as_view()),
+    path("ui/calendar/<str:dag_id>", calendar.Calendar.as_view()),
     path("ui/next_run_assets/<str:dag_id>", partitioned.NextRunAssets.as_view()),
     path("livez", health.Live.as_view()),
     path("readyz", health.Ready.as_view()),

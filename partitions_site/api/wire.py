@@ -53,8 +53,13 @@ class DagVersionOut(serializers.Serializer[Any]):
 
 
 def state(run: DagRun) -> str:
-    """The state of `run` in Airflow's words: what was cancelled failed, what was skipped is well."""
-    return {State.CANCELLED: "failed", State.SKIPPED: "success"}.get(State(run.state), run.state)
+    """The state of `run` in Airflow's words."""
+    return state_name(run.state)
+
+
+def state_name(name: str) -> str:
+    """What Airflow calls a state of ours: what was cancelled failed, what was skipped is well."""
+    return {State.CANCELLED.value: "failed", State.SKIPPED.value: "success"}.get(name, name)
 
 
 def run_type(run: DagRun) -> str:

@@ -1,0 +1,91 @@
+"""`…/dagRuns/{run_id}/wait`: a line with the state of a run until it has ended."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.utils import timezone
+
+from core.models import DagRun
+from partitions_site.api import waiting
+from scheduling import claims
+
+pytestmark = pytest.mark.django_db
+
+URL = "/api/v2/dags/lab_plain/dagRuns/x/wait"
+
+
+@pytest.fixture
+def run(api, lab):
+    api.post("/api/v2/dags/lab_plain/dagRuns", {"dag_run_id": "x"})
+    return DagRun.objects.get(run_id="x")
+
+
+def states(text):
+    return [json.loads(line)["state"] for line in text.splitlines()]
+
+
+@async_to_sync
+async def said(lines):
+    return "".join([line async for line in lines])
+
+
+@async_to_sync
+async def content(answer):
+    return b"".join([part async for part in answer.streaming_content]).decode()
+
+
+class TestLines:
+    def test_end_when_the_run_has_ended(self, run):
+        happening = [
+            lambda: claims.claim(run.pk, worker="w", now=timezone.now()),
+            lambda: DagRun.objects.filter(pk=run.pk).update(state="success"),
+        ]
+
+        async def pause(seconds):
+            assert seconds == 2
+            await waiting.sync_to_async(happening.pop(0))()
+
+        assert states(said(waiting.lines(run.pk, 2, pause))) == ["queued", "running", "success"]
+
+    def test_say_it_in_airflows_words(self, run):
+        DagRun.objects.update(state="cancelled")
+        assert states(said(waiting.lines(run.pk, 1))) == ["failed"]
+
+    def test_end_when_the_run_is_deleted(self, run):
+        async def pause(_):
+            await waiting.sync_to_async(run.delete)()
+
+        assert states(said(waiting.lines(run.pk, 1, pause))) == ["queued"]
+
+    def test_end_after_an_hour(self, run, monkeypatch):
+        monkeypatch.setattr(waiting, "LONGEST_WAIT", timedelta(seconds=30))
+
+        async def pause(_):
+            pass
+
+        assert states(said(waiting.lines(run.pk, 10, pause))) == ["queued"] * 4
+
+
+class TestAddress:
+    def test_streams_lines(self, api, run):
+        DagRun.objects.update(state="failed")
+        answer = api.get(f"{URL}?interval=1")
+        assert answer.headers["Content-Type"] == "application/x-ndjson"
+        assert states(content(answer)) == ["failed"]
+
+    @pytest.mark.parametrize(
+        ("url", "status"),
+        [
+            (URL.replace("/x/", "/y/"), 404),
+            (f"{URL}?interval=0", 422),
+            (f"{URL}?interval=-1", 422),
+            (f"{URL}?interval=nan", 422),
+            (f"{URL}?interval=1e9", 422),
+        ],
+    )
+    def test_says_what_is_wrong_before_it_streams(self, api, run, url, status):
+        answer = api.get(url)
+        assert answer.status_code == status
+        assert not answer.streaming
