@@ -12,9 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core.models import Dag, DagRun, Dependency
-from partitions_site.api import wire
+from partitions_site.api import dag_filters, wire
 from partitions_site.api.auth import Address, deed
-from partitions_site.api.errors import BadRequest, Unprocessable
+from partitions_site.api.errors import BadRequest
 from partitions_site.api.expressions import asset_expression
 from partitions_site.api.fields import Always, Flag, Form, Instant, Text, read_body
 from partitions_site.api.filters import AnyOf, Pattern, Prefix, When
@@ -142,20 +142,6 @@ class DagIn(Form):
     is_paused = Flag()
 
 
-def tagged(tags: list[str]) -> Q:
-    """Tags are a list in a column: few Dags, so they are looked through here."""
-    wanted = set(tags)
-    rows = Dag.objects.values_list("pk", "tags")
-    return Q(pk__in=[pk for pk, own in rows if wanted.intersection(own)])
-
-
-def last_run_state_is(name: str) -> Q:
-    if name not in wire.RUN_STATES:
-        valid = ", ".join(wire.RUN_STATES)
-        raise Unprocessable(f"Invalid value for last_dag_run_state. Valid values are {valid}")
-    return Q(last_run_state__in=wire.RUN_STATES[name])
-
-
 _BROKEN = Q(source__isnull=False) & ~Q(source__error="")
 _LISTENING = Q(pk__in=Dependency.objects.values("dag_id"))
 
@@ -166,6 +152,7 @@ DAGS = Listing(
         "dag_id": "dag_id",
         "dag_display_name": "dag_id",
         "next_dagrun": "next_tick_at",
+        "state": "last_run_state",
         "start_date": "start_date",
         "last_run_state": "last_run_state",
         "last_run_start_date": "last_run_started_at",
@@ -175,14 +162,18 @@ DAGS = Listing(
         Prefix("dag_id", "dag_id"),
         Pattern("dag_display_name", "dag_id"),
         Prefix("dag_display_name", "dag_id"),
-        AnyOf("tags", tagged),
+        dag_filters.Tags(),
         AnyOf("owners", lambda owners: Q() if "partita" in owners else Q(pk__in=[])),
         When("paused", lambda paused: Q(is_paused=paused)),
         When("exclude_stale", lambda exclude: Q(is_active=True) if exclude else Q(), default="true"),
         When("has_import_errors", lambda has: _BROKEN if has else ~_BROKEN),
         When("has_asset_schedule", lambda has: _LISTENING if has else ~_LISTENING),
         When("is_favorite", lambda is_favorite: Q(pk__in=[]) if is_favorite else Q()),
-        When("last_dag_run_state", last_run_state_is, Text),
+        When("last_dag_run_state", dag_filters.last_run_state_is, Text),
+        AnyOf("dag_run_state", dag_filters.has_runs_in),
+        When("asset_dependency", dag_filters.listens_to, Text, words="Listens to an asset called or at this"),
+        AnyOf("timetable_type", dag_filters.has_timetable),
+        When("bundle_name", dag_filters.is_in_bundle, Text),
     ],
     default=("dag_id",),
 )
@@ -261,8 +252,8 @@ def find_dag(dag_id: str) -> Dag:
 def _listed(query: QueryDict) -> "QuerySet[Dag]":
     """All Dags; with their last run only where something is asked of it, for that costs a look per Dag."""
     dags = Dag.objects.select_related("source")
-    asked = [*query, *query.getlist("order_by")]
-    if not any("last_dag_run" in each or "last_run" in each for each in asked):
+    asked = {*query, *(each.removeprefix("-") for each in query.getlist("order_by"))}
+    if not asked & {"last_dag_run_state", "last_run_state", "last_run_start_date", "state"}:
         return dags
     runs = DagRun.objects.filter(dag=OuterRef("pk")).order_by("-id")
     return dags.annotate(

@@ -97,6 +97,9 @@ LOGS = Listing(
         "run_id": "run_id",
         "event": "event",
         "owner": "by",
+        # What no entry has leaves the order to the number, which goes the same way.
+        "task_id": "id",
+        "logical_date": "id",
     },
     filters=[
         Exactly("dag_id", "dag_id"),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from django.db.models import Max
+from django.db.models import Max, Q
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
@@ -23,9 +23,10 @@ from partitions_site.api.fields import (
     PartitionKey,
     RowId,
     Text,
+    Whole,
     read_body,
 )
-from partitions_site.api.filters import Exactly, Pattern, Prefix, Range
+from partitions_site.api.filters import Exactly, Pattern, Prefix, Range, When
 from partitions_site.api.masking import masked
 from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives
@@ -117,6 +118,7 @@ EVENTS = Listing(
         Exactly("source_dag_id", "source_run__dag__dag_id"),
         Exactly("source_task_id", "source_task_id"),
         Exactly("source_run_id", "source_run__run_id"),
+        When("source_map_index", lambda index: Q() if index == -1 else Q(pk__in=[]), Whole),
         Exactly("partition_key", "partition_key", words="Exactly this key"),
         Pattern("name", "asset__name"),
         Prefix("name", "asset__name"),

@@ -76,11 +76,11 @@ class Listing:
     def page(self, query: QueryDict, rows: Rows) -> Page:
         """:raises Invalid: if a parameter does not fit."""
         orders = self._orders(query.getlist("order_by"))
-        limit = min(_number(query, "limit", LIMIT), MOST_ROWS)
+        limit = min(number(query, "limit", LIMIT), MOST_ROWS)
         token = query.get("cursor") if self._has_cursors else None
         if token is not None:
             return self._page_by_cursor(rows, orders, token, limit)
-        return self._page_by_offset(rows, orders, _number(query, "offset", 0), limit)
+        return self._page_by_offset(rows, orders, number(query, "offset", 0), limit)
 
     def narrowed(self, query: QueryDict) -> Q:
         narrowed = Q()
@@ -94,11 +94,11 @@ class Listing:
         summary: str,
         *,
         refusals: Sequence[int] = (),
-        also: type[serializers.Serializer[Any]] | None = None,
+        also: Sequence[type[serializers.Serializer[Any]]] = (),
     ) -> Callable[[Any], Any]:
-        """Describe the method that answers with this list, or with `also`."""
+        """Describe the method that answers with this list, or with one of `also`."""
         page = self.collection(name)
-        answer = either(f"{name}_or_other", page, also) if also else page
+        answer = either(f"{name}_or_other", page, *also) if also else page
         own = [parameter for each in self.filters for parameter in each.parameters()]
         return extend_schema(
             operation_id=name,
@@ -177,19 +177,23 @@ class Listing:
         ]
 
 
+def number(query: QueryDict, name: str, default: int) -> int:
+    """A parameter that counts: `limit` or `offset`.
+
+    :raises Invalid: if it is no whole number, 0 or more.
+    """
+    if (given := query.get(name)) is None:
+        return default
+    found: int = read_value(Whole(min_value=0, max_value=2**31), given, ["query", name])
+    return found
+
+
 CURSOR_WORDS = "Empty for the first page, then `next_cursor` or `previous_cursor` of the page before"
 CURSOR_FIELDS: dict[str, Callable[[], serializers.Field[Any, Any, Any, Any]]] = {
     "total_entries_limit": lambda: serializers.IntegerField(allow_null=True),
     "next_cursor": lambda: serializers.CharField(allow_null=True),
     "previous_cursor": lambda: serializers.CharField(allow_null=True),
 }
-
-
-def _number(query: QueryDict, name: str, default: int) -> int:
-    if (given := query.get(name)) is None:
-        return default
-    number: int = read_value(Whole(min_value=0, max_value=2**31), given, ["query", name])
-    return number
 
 
 def _order_of_column(column: str) -> Order:

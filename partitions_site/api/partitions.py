@@ -3,12 +3,14 @@
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet
+from django.http import QueryDict
 from drf_spectacular.utils import OpenApiParameter, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core.models import Partition
+from partitions_site.api import dimensions, partition_ranges
 from partitions_site.api.assets import find_asset
 from partitions_site.api.auth import Address
 from partitions_site.api.fields import Flag, Instant, JsonObject, read_value, row_id
@@ -45,6 +47,11 @@ class CountsOut(serializers.Serializer[Any]):
     total_entries = serializers.IntegerField()
 
 
+RANGES_WORDS = (
+    "Ranges of neighbours that look alike instead of rows, with partitions that are expected and were never "
+    "seen. `state` may then be stale or held, too; dates narrow nothing"
+)
+
 PARTITIONS = Listing(
     noun="partitions",
     out=PartitionOut,
@@ -67,7 +74,9 @@ PARTITIONS = Listing(
     default=("key",),
     bounded=True,
     parameters=[
-        OpenApiParameter("summary", bool, default=False, description="Counts per state instead of rows")
+        dimensions.DIMENSION,
+        OpenApiParameter("summary", bool, default=False, description="Counts per state instead of rows"),
+        OpenApiParameter("ranges", bool, default=False, description=RANGES_WORDS),
     ],
 )
 
@@ -76,14 +85,24 @@ class AssetPartitions(Address):
     """`/api/v2/assets/{asset_id}/partitions`."""
 
     @PARTITIONS.described(
-        "get_asset_partitions", "State of each partition that was seen", refusals=(404,), also=CountsOut
+        "get_asset_partitions",
+        "State of each partition that was seen",
+        refusals=(404,),
+        also=(CountsOut, partition_ranges.RangesOut),
     )
     def get(self, request: Request, asset_id: str) -> Response:
-        asset = find_asset(row_id("asset_id", asset_id))
-        rows = Partition.objects.filter(asset=asset)
-        if read_value(Flag(), request.query_params.get("summary", "false"), ["query", "summary"]):
-            return Response(_counts(rows.filter(PARTITIONS.narrowed(request.query_params))))
+        query, asset = request.query_params, find_asset(row_id("asset_id", asset_id))
+        if _flag(query, "ranges"):
+            return Response(partition_ranges.answered(asset, query))
+        rows = Partition.objects.filter(dimensions.asked_for(asset, query).narrowed(), asset=asset)
+        if _flag(query, "summary"):
+            return Response(_counts(rows.filter(PARTITIONS.narrowed(query))))
         return PARTITIONS.answer(request, rows.select_related("attempt_run__dag"))
+
+
+def _flag(query: QueryDict, name: str) -> bool:
+    found: bool = read_value(Flag(), query.get(name, "false"), ["query", name])
+    return found
 
 
 def _counts(rows: "QuerySet[Partition]") -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -16,6 +16,7 @@ from partitions_site.api.auth import Address, deed
 from partitions_site.api.dags import find_dag
 from partitions_site.api.errors import Conflict
 from partitions_site.api.fields import Instant, row_id
+from partitions_site.api.filters import When
 from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives
 from scheduling import holds
@@ -29,7 +30,12 @@ class QueuedEventOut(serializers.Serializer[Any]):
     dag_display_name = serializers.CharField(source="held_run.dag.dag_id")
 
 
-QUEUED = Listing(noun="queued_events", out=QueuedEventOut, orders={"id": "id"})
+QUEUED = Listing(
+    noun="queued_events",
+    out=QueuedEventOut,
+    orders={"id": "id"},
+    filters=[When("before", lambda at: Q(received_at__lt=at), Instant, words="Only those from before this")],
+)
 
 
 class OfAsset(Address):

@@ -22,8 +22,10 @@ from partitions_site.api.fields import (
     Instant,
     JsonObject,
     OneOf,
+    RowId,
     Text,
     read_body,
+    read_value,
 )
 from partitions_site.api.filters import AnyOf, Pattern, Prefix, Range, When
 from partitions_site.api.masking import masked
@@ -131,6 +133,10 @@ def fed_by(pattern: str) -> Q:
     return Q(pk__in=HeldRun.objects.filter(consumed__event__asset__in=assets).values("run_id"))
 
 
+def of_versions(numbers: list[str]) -> Q:
+    return Q(dag__revision__in=[read_value(RowId(), each, ["query", "dag_version"]) for each in numbers])
+
+
 RUNS = Listing(
     noun="dag_runs",
     out=RunOut,
@@ -159,6 +165,8 @@ RUNS = Listing(
         When("conf_contains", lambda text: Q(conf_text__like=f"%{text}%"), Text),
         AnyOf("run_type", wire.of_types, {name: (name,) for name in wire.RUN_TYPES}),
         AnyOf("state", "state", wire.RUN_STATES),
+        AnyOf("dag_version", of_versions),
+        When("bundle_version", lambda version: Q(pk__in=[]), Text, words="There are no bundles: nothing"),
         Pattern("run_id", "run_id"),
         Prefix("run_id", "run_id"),
         Pattern("triggering_user_name", "created_by"),

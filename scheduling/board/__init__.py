@@ -20,6 +20,7 @@ from scheduling.board.grids import Grid, lay_out
 from scheduling.board.lists import HeldFilter, JournalFilter, Page, RunFilter, held_runs, journal, runs
 from scheduling.board.panels import Facts, facts, made_from
 from scheduling.board.reading import Read, read
+from scheduling.board.stretches import Stretch, stretches
 
 __all__ = [
     "BackfillFilter",
@@ -38,6 +39,7 @@ __all__ = [
     "Progress",
     "Read",
     "RunFilter",
+    "Stretch",
     "Tally",
     "backfills",
     "choose",
@@ -58,6 +60,7 @@ __all__ = [
     "schedule_words",
     "spelled",
     "states_of",
+    "stretches",
     "suggestions",
     "time_left",
     "time_needed",

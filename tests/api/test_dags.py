@@ -33,6 +33,16 @@ class TestList:
             ("is_favorite=true", []),
             ("order_by=-dag_id&limit=2", ["lab_region_rollup", "lab_plain_consumer"]),
             ("last_dag_run_state=queued", []),
+            ("dag_run_state=queued", []),
+            ("tags=lab&tags=other&tags_match_mode=all", []),
+            ("tags=lab&tags=other&tags_match_mode=any&limit=1", ["lab_and_of_three"]),
+            ("asset_dependency=regional", ["lab_region_rollup"]),
+            ("asset_dependency=s3://lab/pricing", ["lab_and_of_three"]),
+            ("timetable_type=airflow.timetables.assets.AssetTimetable", ["lab_plain_consumer"]),
+            ("timetable_type=CronPartitionTimetable", ["lab_hourly_sales"]),
+            ("bundle_name=other", []),
+            ("bundle_name=dags-folder&limit=1", ["lab_and_of_three"]),
+            ("order_by=state&order_by=-dag_id&limit=1", ["lab_region_rollup"]),
         ],
     )
     def test_is_narrowed_and_ordered(self, api, lab, query, found):
@@ -48,6 +58,8 @@ class TestList:
         dag = Dag.objects.get(dag_id="lab_plain")
         run = runs.trigger(dag, runs.Ask(), deed=Deed(), at=timezone.now())
         assert ids(api.get(f"{URL}?last_dag_run_state=queued")) == ["lab_plain"]
+        assert ids(api.get(f"{URL}?dag_run_state=failed&dag_run_state=queued")) == ["lab_plain"]
+        assert api.get(f"{URL}?dag_run_state=x").status_code == 422
         runs.cancel(run, deed=Deed(), at=timezone.now())
         assert ids(api.get(f"{URL}?last_dag_run_state=failed")) == ["lab_plain"]
         assert api.get(f"{URL}?last_dag_run_state=x").status_code == 422

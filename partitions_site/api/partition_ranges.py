@@ -1,0 +1,66 @@
+"""Partitions as ranges of neighbours that look alike: `?ranges=true` of an asset's partitions."""
+
+from typing import Any
+
+from django.http import QueryDict
+from django.utils import timezone
+from rest_framework import serializers
+
+from core.models import Asset
+from partitions_site.api import dimensions
+from partitions_site.api.errors import Unprocessable
+from partitions_site.api.fields import Text, read_value
+from partitions_site.api.pages import LIMIT, MOST_ROWS, number
+from scheduling import board
+from scheduling.board import Look
+
+STATES = {look.word: look for look in Look}
+
+
+class RangeOut(serializers.Serializer[Any]):
+    first_key = serializers.CharField()
+    last_key = serializers.CharField(help_text="Included")
+    state = serializers.CharField(help_text="materialized, stale, running, missing, held or failed")
+    count = serializers.IntegerField(help_text="Partitions in it")
+
+
+class RangesOut(serializers.Serializer[Any]):
+    """Partitions in the order of the asset's definition, neighbours of one state as one range."""
+
+    ranges = RangeOut(many=True)
+    total_entries = serializers.IntegerField(help_text="Ranges, not partitions")
+    partition_count = serializers.IntegerField()
+
+
+def answered(asset: Asset, query: QueryDict) -> dict[str, Any]:
+    """The ranges that a query asks for, cut to its page.
+
+    :raises Unprocessable: for a state that no partition has.
+    """
+    segments = dimensions.asked_for(asset, query)
+    keys, prefix = _texts(query, "partition_key"), "".join(_texts(query, "partition_key_prefix_pattern")[:1])
+
+    def has(key: str) -> bool:
+        return (not keys or key in keys) and key.startswith(prefix) and segments.has(key)
+
+    cells = board.read([asset], now=timezone.now())[asset.pk].cells
+    found = list(board.stretches(cells, _looks(query), has))
+    offset, limit = number(query, "offset", 0), min(number(query, "limit", LIMIT), MOST_ROWS)
+    page = {
+        "ranges": found[offset : offset + limit],
+        "total_entries": len(found),
+        "partition_count": sum(each.count for each in found),
+    }
+    return RangesOut(page).data
+
+
+def _looks(query: QueryDict) -> list[Look]:
+    asked = query.getlist("state") or list(STATES)
+    unknown = [each for each in asked if each not in STATES]
+    if unknown:
+        raise Unprocessable(f"Invalid value for state. Valid values are {', '.join(STATES)}")
+    return [STATES[each] for each in asked]
+
+
+def _texts(query: QueryDict, name: str) -> list[str]:
+    return [read_value(Text(), each, ["query", name]) for each in query.getlist(name)]
