@@ -2,7 +2,7 @@
 
 from core.models.assets import Asset, AssetEvent, DynamicKey, MappingProblem, Partition
 from core.models.backfills import Backfill, BackfillPartition, BackfillTarget
-from core.models.dags import Dag, DefinitionSource, Dependency, Outlet
+from core.models.dags import Dag, DefinitionSource, Dependency, Outlet, ScheduleOverride
 from core.models.engine import Bell, Pulse
 from core.models.journal import JournalEntry
 from core.models.pools import Pool
@@ -30,4 +30,5 @@ __all__ = [
     "Pool",
     "Pulse",
     "ReceivedKey",
+    "ScheduleOverride",
 ]

@@ -117,6 +117,23 @@ class Dag(models.Model):
         return self.uid, self.revision, self.updated_at
 
 
+class ScheduleOverride(models.Model):
+    """A schedule that a person gave a Dag: the Dag's own `schedule`, while this row is there.
+
+    `code` is what the file of the Dag says now.
+    """
+
+    dag = models.OneToOneField(Dag, on_delete=models.CASCADE, related_name="override")
+    code = models.JSONField(null=True)
+    by = models.CharField(max_length=150)
+    via = models.CharField(max_length=20)
+    reason = models.TextField()
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.dag_id} listens as {self.by} says"
+
+
 class Dependency(models.Model):
     """A Dag listening to an asset through a mapper.
 

@@ -4,10 +4,31 @@
 2. Assets come first, merged from every file that names them, so that references find what is defined later.
 3. Then Dags, one by one. One that cannot be keeps what it was and shows why; its neighbours are written.
 4. What nothing defines any more becomes inactive. Nothing is deleted that was ever received or run.
-5. Dags that listen otherwise than before have their held runs judged again.
+5. A Dag that somebody gave another schedule (`overriding`) keeps it; what its file says is noted beside it.
+6. Dags that listen otherwise than before have their held runs judged again.
 """
 
 from scheduling.configuration.applying import SyncReport, apply
+from scheduling.configuration.overriding import (
+    NotChangeable,
+    ReasonNeeded,
+    StaleSchedule,
+    back_to_code,
+    change_mapper,
+    change_schedule,
+    read_schedule,
+)
 from scheduling.configuration.pausing import set_paused
 
-__all__ = ["SyncReport", "apply", "set_paused"]
+__all__ = [
+    "NotChangeable",
+    "ReasonNeeded",
+    "StaleSchedule",
+    "SyncReport",
+    "apply",
+    "back_to_code",
+    "change_mapper",
+    "change_schedule",
+    "read_schedule",
+    "set_paused",
+]

@@ -49,6 +49,18 @@ class World:
             for place, pk in enumerate(self._circles.get(dag.pk, ()))
         ]
 
+    def followers(self, dag: Dag) -> list[Dag]:
+        """The other Dags that listen to what `dag` writes, or to what they write in turn."""
+        found, looked_at = {dag.pk}, [dag.pk]
+        while looked_at:
+            writer = looked_at.pop()
+            written = {asset_id for asset_id, by in self._producers.items() if writer in by}
+            for pk, links in self._links.items():
+                if pk not in found and any(link.asset_id in written for link in links):
+                    found.add(pk)
+                    looked_at.append(pk)
+        return [self._dags[pk] for pk in sorted(found - {dag.pk}) if pk in self._dags]
+
     def shape(self, asset_id: int) -> Shape:
         """What the keys of an asset look like: by its own definition, or by its producers' timetables."""
         if asset_id not in self._shapes:

@@ -5,10 +5,11 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
-from core.models import Asset, Dag, DefinitionSource
+from core.models import Asset, Dag, DefinitionSource, ScheduleOverride
 from scheduling import journal
 from scheduling.algebra import specs
 from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.timetables import Timetable
 from scheduling.authoring.dags import DAG
 from scheduling.authoring.terms import Terms, terms_of
 from scheduling.configuration import pools
@@ -40,20 +41,49 @@ class DagWriter:
         row = row or Dag(dag_id=authored.dag_id, is_paused=bool(authored.is_paused_upon_creation))
         try:
             terms = terms_of(authored)
-            fields, links = _fields(terms), links_of(terms, self.assets, self.at)
+            fields, links = _fields(terms), links_of(terms.timetable, self.assets, self.at)
         except Exception as refusal:  # a plug-in may raise anything; it stops this Dag only
             self._save(row, {"source": source, "is_active": True})
             self._keep(row, [Problem("refused", "error", _sentence(refusal))])
         else:
+            fields, counting = self._overridden(row, fields, links)
             pool = pools.for_definition(terms, at=self.at)
-            self._write(row, fields | {"pool": pool, "source": source, "is_active": True}, terms, links)
-            self._keep(row, [*links.problems, *pools.problems_of(terms, pool)])
+            self._write(row, fields | {"pool": pool, "source": source, "is_active": True}, terms, counting)
+            problems = counting.problems if counting else []
+            self._keep(row, [*problems, *pools.problems_of(terms, pool)])
 
-    def _write(self, row: Dag, fields: Mapping[str, Any], terms: Terms, links: Links) -> None:
+    def _overridden(
+        self, row: Dag, fields: dict[str, Any], links: Links
+    ) -> tuple[dict[str, Any], Links | None]:
+        """What is to be written of a Dag that somebody gave a schedule of its own: it listens by that.
+
+        What the file says is kept beside it. Without links those that are there stay: the schedule that
+        counts cannot be read, and says so on the page of the Dag.
+        """
+        # Asked after the row was locked: whoever gives or takes back a schedule locks it, too.
+        override = ScheduleOverride.objects.filter(dag=row).first() if row.pk else None
+        if override is None:
+            return fields, links
+        code = fields["schedule"]
+        kept = {name: value for name, value in fields.items() if name not in told_by(None)}
+        if override.code != code:
+            journal.note(
+                "code schedule changed", deed=DEFINITIONS, at=self.at, about=row, was=override.code, now=code
+            )
+            override.code = code
+            override.save(update_fields=["code"])
+            kept["revision"] = row.revision + 1
+        try:
+            timetable = specs.load(row.schedule, "timetable")
+            return kept, links_of(timetable, self.assets, self.at)
+        except Exception:  # a plug-in's class may be gone, or raise anything
+            return kept, None
+
+    def _write(self, row: Dag, fields: Mapping[str, Any], terms: Terms, links: Links | None) -> None:
         is_new = row.pk is None
         changed = self._save(row, fields)
         write_outlets(row, terms, self.assets)
-        relinked = write_dependencies(row, links)
+        relinked = links is not None and write_dependencies(row, links)
         if not is_new and (relinked or changed & RELISTENED):
             self.relistened.add(row.pk)
 
@@ -78,7 +108,9 @@ class DagWriter:
 
     def _note(self, row: Dag, changed: set[str], *, is_new: bool, was: object) -> None:
         moved: dict[str, Any] = (
-            {"was": was, "now": row.schedule} if "schedule" in changed and not is_new else {}
+            {"was": was, "now": row.schedule, "revision": row.revision + 1}
+            if "schedule" in changed and not is_new
+            else {}
         )
         event = "dag defined" if is_new else "dag changed"
         journal.note(event, deed=DEFINITIONS, at=self.at, about=row, changed=sorted(changed), **moved)
@@ -87,8 +119,16 @@ class DagWriter:
         self.written[row.dag_id], self.problems[row.pk] = row, problems
 
 
+def told_by(timetable: Timetable | None) -> dict[str, Any]:
+    """What a Dag's row says of its timetable."""
+    return {
+        "schedule": None if timetable is None else specs.dump(timetable),
+        "is_periodic": bool(timetable and timetable.periodic),
+        "is_partitioned": bool(timetable and (timetable.partitioned or timetable.at_runtime)),
+    }
+
+
 def _fields(terms: Terms) -> dict[str, Any]:
-    timetable = terms.timetable
     names = (
         *("description", "tags", "catchup", "max_active_runs", "max_attempts", "max_keys_per_run"),
         *("pool_slots", "start_date", "end_date"),
@@ -98,9 +138,7 @@ def _fields(terms: Terms) -> dict[str, Any]:
         **asdict(terms.attempts),
         "executor": terms.executor.kind,
         "executor_terms": terms.executor.told(),
-        "schedule": None if timetable is None else specs.dump(timetable),
-        "is_periodic": bool(timetable and timetable.periodic),
-        "is_partitioned": bool(timetable and (timetable.partitioned or timetable.at_runtime)),
+        **told_by(terms.timetable),
         "tasks": terms.tasks(),
     }
 

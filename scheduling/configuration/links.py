@@ -8,8 +8,8 @@ from datetime import datetime
 from core.models import Asset, Dag, Dependency, Outlet
 from scheduling.algebra import specs
 from scheduling.algebra.conditions import AssetRef, Leaf
-from scheduling.algebra.timetables import PartitionedAssetTimetable
-from scheduling.authoring.terms import Terms
+from scheduling.algebra.timetables import PartitionedAssetTimetable, Timetable
+from scheduling.authoring.terms import LISTENING, Terms
 from scheduling.configuration.problems import Problem
 
 
@@ -32,14 +32,14 @@ class Links:
         self.wanted[_canonical(link)] = link
 
 
-def links_of(terms: Terms, assets: Mapping[str, Asset], at: datetime) -> Links:
+def links_of(timetable: Timetable | None, assets: Mapping[str, Asset], at: datetime) -> Links:
     """The dependencies that the condition asks for, not written yet."""
     links = Links()
-    for leaf in terms.leaves:
+    for leaf in timetable.assets.leaves() if isinstance(timetable, LISTENING) else ():
         asset, mapper = _resolve(leaf, assets), None
-        if isinstance(terms.timetable, PartitionedAssetTimetable):
+        if isinstance(timetable, PartitionedAssetTimetable):
             names = {"name": asset.name, "uri": asset.uri} if asset else {}
-            mapper = specs.dump(terms.timetable.mapper_for(leaf, **names))
+            mapper = specs.dump(timetable.mapper_for(leaf, **names))
         links.add(leaf, Dependency(leaf=specs.dump(leaf), asset=asset, mapper=mapper, created_at=at))
     return links
 

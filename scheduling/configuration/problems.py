@@ -23,6 +23,28 @@ class Problem:
     sentence: str
 
 
+FOUND_ANEW = frozenset(
+    {
+        *("never-fires", "agreement", "agreement-unknown", "circle"),
+        *("warning", "unreadable", "warnings-unknown"),
+    }
+)
+"""Codes of what is found by looking at what is written."""
+
+OF_LINKS = frozenset({"undefined-asset", "asset-twice"})
+
+
+def renote_problems(dag: Dag, of_links: Iterable[Problem], at: datetime) -> None:
+    """Look again at `dag`, which listens otherwise than before, and at all that what it writes feeds."""
+    affected = [dag, *World().followers(dag)]
+    found = {
+        each.pk: [Problem(**kept) for kept in each.problems if kept["code"] not in FOUND_ANEW]
+        for each in affected
+    }
+    kept = [each for each in found[dag.pk] if each.code not in OF_LINKS]
+    note_problems(affected, found | {dag.pk: [*of_links, *kept]}, at)
+
+
 def note_problems(dags: Iterable[Dag], found: Mapping[int, list[Problem]], at: datetime) -> None:
     """Write the problems of each of `dags`: those in `found`, by primary key, and those that show only now.
 

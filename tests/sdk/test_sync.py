@@ -168,6 +168,7 @@ class TestDags:
             "changed": ["is_partitioned", "schedule", "tags"],
             "was": {"type": "PartitionedAtRuntime"},
             "now": None,
+            "revision": 2,
         }
 
     def test_stay_paused_as_people_left_them(self, directory):

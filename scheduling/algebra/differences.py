@@ -1,0 +1,56 @@
+"""What differs between two specs, path by path."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+LONGEST = 80
+
+
+class _Absent:
+    def __repr__(self) -> str:
+        return "not set"
+
+
+ABSENT: Any = _Absent()
+"""Stands for what one of the two does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """At `path`, one says `was` and the other `now`; either may be `ABSENT`."""
+
+    path: str
+    was: Any
+    now: Any
+
+    def sentence(self) -> str:
+        """`wait_policy.n: 20 → 23`."""
+        return f"{self.path or 'all of it'}: {_short(self.was)} → {_short(self.now)}"
+
+
+def differences(was: Any, now: Any, path: str = "") -> tuple[Difference, ...]:
+    """Every place at which two specs differ; parts of another type differ whole."""
+    return tuple(_differences(was, now, path))
+
+
+def _differences(was: Any, now: Any, path: str) -> Iterator[Difference]:
+    if isinstance(was, Mapping) and isinstance(now, Mapping) and was.get("type") == now.get("type"):
+        for name in dict.fromkeys((*was, *now)):
+            below = f"{path}.{name}" if path else str(name)
+            yield from _differences(was.get(name, ABSENT), now.get(name, ABSENT), below)
+    elif isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
+        for number, (first, second) in enumerate(zip(was, now, strict=True)):
+            yield from _differences(first, second, f"{path}[{number}]")
+    elif was is not now and (type(was) is not type(now) or was != now):
+        yield Difference(path, was, now)
+
+
+def _short(value: Any) -> str:
+    if value is ABSENT:
+        return "not set"
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

@@ -1,0 +1,37 @@
+import pytest
+
+from scheduling.algebra.differences import ABSENT, Difference, differences
+
+DAY = {"type": "RollupMapper", "window": {"type": "DayWindow"}}
+
+
+class TestDifferences:
+    @pytest.mark.parametrize(
+        ("was", "now", "expected"),
+        [
+            (DAY, dict(DAY), []),
+            (DAY, DAY | {"n": 1}, ["n: not set → 1"]),
+            (DAY | {"n": 1}, DAY | {"n": 2}, ["n: 1 → 2"]),
+            (DAY, DAY | {"window": {"type": "DayWindow", "direction": "backward"}},
+             ['window.direction: not set → "backward"']),
+            (DAY, DAY | {"window": {"type": "HourWindow"}},
+             ['window: {"type": "DayWindow"} → {"type": "HourWindow"}']),
+            ({"all": [{"asset": "a"}, {"asset": "b"}]}, {"all": [{"asset": "a"}, {"asset": "c"}]},
+             ['all[1].asset: "b" → "c"']),
+            ({"keys": ["a"]}, {"keys": ["a", "b"]}, ['keys: ["a"] → ["a", "b"]']),
+            (None, DAY, ['all of it: null → {"type": "RollupMapper", "window": {"type": "DayWindow"}}']),
+            ({"n": 1}, {"n": True}, ["n: 1 → true"]),
+        ],
+    )  # fmt: skip
+    def test_are_told_with_their_path(self, was, now, expected):
+        assert [each.sentence() for each in differences(was, now)] == expected
+
+    def test_what_one_does_not_say_is_absent_not_null(self):
+        assert differences({"a": None}, {}) == (Difference("a", None, ABSENT),)
+        assert differences({}, {"a": None}) == (Difference("a", ABSENT, None),)
+
+    def test_a_long_value_is_cut(self):
+        [found] = differences({"keys": ["x" * 200]}, {"keys": ["y"]})
+        assert found.sentence().startswith('keys[0]: "xxx')
+        assert "…" in found.sentence()
+        assert len(found.sentence()) < 120
