@@ -2,8 +2,12 @@
 
 import os
 
-from django.core.asgi import get_asgi_application
+import django
+from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "partitions_site.settings")
+django.setup(set_prefix=False)
 
-application = get_asgi_application()
+from partitions_site.threaded import Threaded  # noqa: E402  (needs the settings)
+
+application = Threaded(settings.WEB_THREADS)

@@ -129,7 +129,9 @@ DATABASES = {
     "default": database(
         DATABASE_URL or f"sqlite:///{quote(str(DATA_DIR / 'partita.sqlite3'))}",
         conn_max_age=env.number(
-            "PARTITA_CONN_MAX_AGE", 0, "Seconds for which a worker keeps a database connection"
+            "PARTITA_CONN_MAX_AGE",
+            60,
+            "Seconds for which a thread keeps a database connection that is in order",
         ),
     )
 }
@@ -144,6 +146,8 @@ CACHES = {
     if REDIS_URL
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }
+
+WEB_THREADS = env.number("PARTITA_WEB_THREADS", 8, "Requests that one web process answers at a time")
 
 # The API
 REST_FRAMEWORK = {

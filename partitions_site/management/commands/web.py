@@ -24,6 +24,7 @@ class Command(BaseCommand):
         server = uvicorn.Server(
             uvicorn.Config(
                 "partitions_site.asgi:application",
+                access_log=False,
                 host=options["host"],
                 port=options["port"],
                 lifespan="off",
