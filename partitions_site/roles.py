@@ -25,6 +25,7 @@ GRANTS: dict[str, tuple[str, ...]] = {
         "core.change_backfill",
         "core.add_dynamickey",
         "core.change_dynamickey",
+        "core.change_sensor",
     ),
     EDITOR: (
         "core.change_dependency",

@@ -223,7 +223,10 @@ KEEP_JOURNAL_DAYS = env.number("PARTITA_KEEP_JOURNAL_DAYS", 800, "The same for t
 WORKERS = env.number("PARTITA_WORKERS", 4, "Dag runs and engine tasks that one worker does at a time")
 
 CELERY_TASK_DEFAULT_QUEUE = "engine"
-CELERY_TASK_ROUTES = {"scheduling.execute_run": {"queue": "work"}}
+CELERY_TASK_ROUTES = {
+    "scheduling.execute_run": {"queue": "work"},
+    "scheduling.look": {"queue": "work"},
+}
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True

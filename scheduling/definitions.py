@@ -4,17 +4,18 @@ import threading
 from collections.abc import Sequence
 from datetime import datetime
 
-from core.models import Dag
+from core.models import Dag, DefinitionSource, Sensor
 from scheduling import configuration
 from scheduling.algebra.errors import PartitionError
 from scheduling.authoring import files
 from scheduling.authoring.dags import DAG
 from scheduling.authoring.files import DefinitionFile, Loaded
+from scheduling.authoring.sensors import Sensor as AuthoredSensor
 from scheduling.configuration import SyncReport
 
 
 class NotDefined(PartitionError):
-    """No file defines the Dag any more, or the file cannot be loaded."""
+    """No file defines the Dag or sensor any more, or the file cannot be loaded."""
 
 
 def sync(sources: Sequence[str], *, at: datetime) -> SyncReport:
@@ -35,15 +36,34 @@ def authored(dag: Dag) -> DAG:
     """
     if dag.source is None:
         raise NotDefined(f"Dag {dag} has no tasks here: no definition file holds it")
-    file = files.named(dag.source.name)
-    loaded = _kept(file) if isinstance(file, DefinitionFile) else file
-    if loaded.failure:
-        where = f", line {loaded.failure.line}" if loaded.failure.line else ""
-        raise NotDefined(f"{loaded.name}{where} cannot be loaded: {loaded.failure.sentence}")
+    loaded = _loaded_from(dag.source)
     for each in loaded.dags:
         if each.dag_id == dag.dag_id:
             return each
     raise NotDefined(f"{loaded.name} does not define Dag {dag} any more")
+
+
+def authored_sensor(sensor: Sensor) -> AuthoredSensor:
+    """The sensor as its file defines it now.
+
+    :raises NotDefined: naming the file and its error.
+    """
+    if sensor.source is None:
+        raise NotDefined(f"no definition file holds sensor {sensor}")
+    loaded = _loaded_from(sensor.source)
+    for each in loaded.sensors:
+        if each.name == sensor.name:
+            return each
+    raise NotDefined(f"{loaded.name} does not define sensor {sensor} any more")
+
+
+def _loaded_from(source: DefinitionSource) -> Loaded:
+    file = files.named(source.name)
+    loaded = _kept(file) if isinstance(file, DefinitionFile) else file
+    if loaded.failure:
+        where = f", line {loaded.failure.line}" if loaded.failure.line else ""
+        raise NotDefined(f"{loaded.name}{where} cannot be loaded: {loaded.failure.sentence}")
+    return loaded
 
 
 _loaded: dict[str, Loaded] = {}

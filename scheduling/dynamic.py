@@ -87,15 +87,28 @@ class DynamicKeys:
         self._deed, self._clock = Deed(by=f"run {run.run_id}"), clock
 
     def keys(self, partitions: str | AuthoredAsset) -> tuple[str, ...]:
-        return keys_of(_name_of(partitions))
+        return keys_of(name_of(partitions))
 
     def add(self, partitions: str | AuthoredAsset, keys: str | Iterable[str]) -> list[str]:
         """:returns: the keys that were not there."""
-        return add(_name_of(partitions), _several(keys), deed=self._deed, at=self._clock())
+        return add(name_of(partitions), _several(keys), deed=self._deed, at=self._clock())
 
     def remove(self, partitions: str | AuthoredAsset, keys: str | Iterable[str]) -> list[str]:
         """:returns: the keys that were there."""
-        return remove(_name_of(partitions), _several(keys), deed=self._deed, at=self._clock())
+        return remove(name_of(partitions), _several(keys), deed=self._deed, at=self._clock())
+
+
+def name_of(partitions: str | AuthoredAsset) -> str:
+    """What the dynamic partitions are called, given so or as an asset that has them.
+
+    :raises NoSuchPartitions: if the asset has none, or several.
+    """
+    if isinstance(partitions, str):
+        return partitions
+    names = set(_names_in(specs.dump(partitions.partitions))) if partitions.partitions else set()
+    if len(names) != 1:
+        raise NoSuchPartitions(f"{partitions} has {len(names)} dynamic partitions: give the name of one")
+    return names.pop()
 
 
 MOST_TOLD = 100
@@ -120,15 +133,6 @@ def _check_name(name: str) -> None:
     if name not in known and not DynamicKey.objects.filter(name=name).exists():
         there = f"there are {', '.join(sorted(known))}" if known else "no asset has any"
         raise NoSuchPartitions(f"no dynamic partitions are called {name!r}: {there}")
-
-
-def _name_of(partitions: str | AuthoredAsset) -> str:
-    if isinstance(partitions, str):
-        return partitions
-    names = set(_names_in(specs.dump(partitions.partitions))) if partitions.partitions else set()
-    if len(names) != 1:
-        raise NoSuchPartitions(f"{partitions} has {len(names)} dynamic partitions: give the name of one")
-    return names.pop()
 
 
 def _several(keys: str | Iterable[str]) -> list[str]:

@@ -4,7 +4,6 @@ Or sends it to the webhook that its Dag has instead (`webhooks`).
 """
 
 import logging
-import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -23,11 +22,10 @@ from scheduling.authoring.tasks import Step, filled
 from scheduling.authoring.terms import ordered
 from scheduling.claims import LeaseLost, Output
 from scheduling.lease import Lease
-from scheduling.runlog import Clock, RunLog, capturing, storable
+from scheduling.runlog import Clock, RunLog, capturing
+from scheduling.traces import trace_of
 
 log = logging.getLogger(__name__)
-
-LONGEST_ERROR = 50_000
 
 
 @dataclass(slots=True)
@@ -84,7 +82,7 @@ def _end_of(work: Work) -> Callable[[datetime], None]:
         work.lines.add(f"The run {sentence}.")
         return lambda at: _fail(work, sentence, at)
     except (Exception, SystemExit) as error:
-        trace = _trace(error)
+        trace = trace_of(error, caller=__file__)
         work.lines.add(trace)
         return lambda at: _fail(work, trace, at)
     return lambda at: _succeed(work, outputs, at)
@@ -193,17 +191,3 @@ def _outputs(dag: DAG, work: Work) -> list[Output]:
 
 def _rows(names: Iterable[str]) -> dict[str, Asset]:
     return {row.name: row for row in Asset.objects.filter(name__in=set(names))}
-
-
-def _trace(error: BaseException) -> str:
-    """The traceback, from the first frame that is not of this file on."""
-    frames = traceback.extract_tb(error.__traceback__)
-    skip = next((place for place, frame in enumerate(frames) if frame.filename != __file__), len(frames))
-    shown = traceback.TracebackException.from_exception(error)
-    shown.stack = traceback.StackSummary.from_list(frames[skip:])
-    text = storable("".join(shown.format()).rstrip())
-    return (
-        text
-        if len(text) <= LONGEST_ERROR
-        else f"{text[: LONGEST_ERROR // 2]}\n…\n{text[-LONGEST_ERROR // 2 :]}"
-    )

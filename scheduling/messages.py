@@ -1,7 +1,8 @@
-"""Messages that tell workers which run to execute; whether any of them wait."""
+"""Messages that tell workers which run to execute and which sensor to look; whether any of them wait."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from celery import current_app
 from kombu.exceptions import OperationalError
@@ -9,18 +10,19 @@ from kombu.exceptions import OperationalError
 log = logging.getLogger(__name__)
 
 WORK = "work"
-"""The queue of the runs."""
+"""The queue of the runs, and of what else calls code of authors."""
+
+T = TypeVar("T")
 
 
 def send(run_pks: Sequence[int]) -> Sequence[int]:
     """Send a message for each of the runs, in order; those for which none could be sent."""
-    for place, run_pk in enumerate(run_pks):
-        try:
-            current_app.send_task("scheduling.execute_run", [run_pk], retry=False)
-        except OperationalError as error:
-            log.warning("%d runs are not started now, the next sweep will: %s", len(run_pks) - place, error)
-            return run_pks[place:]
-    return ()
+    return _send("scheduling.execute_run", run_pks, lambda run_pk: [run_pk])
+
+
+def send_looks(looks: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
+    """The same for looks of sensors, each a primary key and a number."""
+    return _send("scheduling.look", looks, list)
 
 
 def none_waits() -> bool:
@@ -35,3 +37,13 @@ def none_waits() -> bool:
     except (*connection.connection_errors, OperationalError) as error:
         log.warning("the broker does not say what waits: %s", error)
         return False
+
+
+def _send(task: str, all_of_it: Sequence[T], arguments: Callable[[T], list[int]]) -> Sequence[T]:
+    for place, each in enumerate(all_of_it):
+        try:
+            current_app.send_task(task, arguments(each), retry=False)
+        except OperationalError as error:
+            log.warning("%d of %s are sent with the next sweep: %s", len(all_of_it) - place, task, error)
+            return all_of_it[place:]
+    return ()

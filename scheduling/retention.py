@@ -27,6 +27,7 @@ from core.models import (
     JournalEntry,
     LogLine,
     Partition,
+    SensorLook,
 )
 from scheduling import journal
 
@@ -109,6 +110,7 @@ class _Kind:
 def _kinds(ages: Ages, now: datetime) -> Iterator[_Kind]:
     if ages.logs is not None:
         yield _Kind("log lines", "at", now - ages.logs, _old_lines(now - ages.logs))
+        yield _Kind("looks", "at", now - ages.logs, SensorLook.objects.filter(at__lt=now - ages.logs))
     if ages.runs is not None:
         yield _Kind("held runs", "opened_at", now - ages.runs, _old_rounds(now - ages.runs))
         yield _Kind("runs", "queued_at", now - ages.runs, _old_runs(now - ages.runs), RUNS)

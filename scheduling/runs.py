@@ -84,8 +84,8 @@ def create(new: Sequence[NewRun], *, at: datetime) -> list[DagRun]:
     return rows
 
 
-def trigger(dag: Dag, ask: Ask, *, deed: Deed, at: datetime) -> DagRun:
-    """A person (or a program on their behalf) makes a run, usually for one key.
+def trigger(dag: Dag, ask: Ask, *, deed: Deed, at: datetime, run_type: Type = Type.MANUAL) -> DagRun:
+    """A person (or a program on their behalf, or a sensor) makes a run, usually for one key.
 
     If that key is held, the run settles the held run, which then does not fire as well, unless
     `ask.settle_held` is false.
@@ -97,7 +97,7 @@ def trigger(dag: Dag, ask: Ask, *, deed: Deed, at: datetime) -> DagRun:
     date = date_of(dag, ask.partition_key)
     new = NewRun(
         dag=dag,
-        run_type=Type.MANUAL,
+        run_type=run_type,
         partition_key=ask.partition_key,
         partition_date=date,
         run_after=ask.run_after,

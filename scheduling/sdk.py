@@ -1,4 +1,4 @@
-"""Everything a definition file imports: `from scheduling.sdk import Asset, DAG, asset, task, …`.
+"""Everything a definition file imports: `from scheduling.sdk import Asset, DAG, asset, sensor, task, …`.
 
 Plug-in classes are made below `Mapper`, `Window`, `WaitPolicy` or `Timetable` and made known by `register`.
 """
@@ -63,6 +63,7 @@ from scheduling.authoring.assets import Asset
 from scheduling.authoring.context import RunCancelled, RunTimedOut
 from scheduling.authoring.dags import DAG, asset
 from scheduling.authoring.executors import External, Python, Webhook
+from scheduling.authoring.sensors import Look, sensor
 from scheduling.authoring.tasks import task
 
 __all__ = [
@@ -93,6 +94,7 @@ __all__ = [
     "InvalidKey",
     "KeyFormat",
     "LatestPartitionMapper",
+    "Look",
     "Mapper",
     "MinimumCount",
     "MinutelyPartitions",
@@ -133,6 +135,7 @@ __all__ = [
     "asset",
     "join_segments",
     "register",
+    "sensor",
     "split_segments",
     "task",
 ]

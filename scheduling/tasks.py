@@ -19,6 +19,7 @@ from scheduling import (
     holds,
     messages,
     retention,
+    sensors,
     ticks,
     timeouts,
 )
@@ -66,6 +67,12 @@ def execute_run(run_pk: int) -> None:
 @shared_task(name="scheduling.advance_ticks")
 def advance_ticks() -> None:
     ticks.advance(now=_now())
+    sensors.take_back(messages.send_looks(sensors.dispatch(now=_now())))
+
+
+@shared_task(name="scheduling.look")
+def look(sensor_pk: int, number: int) -> None:
+    sensors.look(sensor_pk, number, clock=_now)
 
 
 @shared_task(name="scheduling.prune")

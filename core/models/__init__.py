@@ -7,6 +7,7 @@ from core.models.engine import Bell, Pulse
 from core.models.journal import JournalEntry
 from core.models.pools import Pool
 from core.models.runs import ConsumedEvent, DagRun, HeldRun, LogLine, ReceivedKey
+from core.models.sensors import Sensor, SensorLook
 
 __all__ = [
     "Asset",
@@ -31,4 +32,6 @@ __all__ = [
     "Pulse",
     "ReceivedKey",
     "ScheduleOverride",
+    "Sensor",
+    "SensorLook",
 ]

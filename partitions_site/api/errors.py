@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import exception_handler
 
-from scheduling import backfills, elsewhere, events, holds, runs
+from scheduling import backfills, elsewhere, events, holds, runs, sensors
 from scheduling.algebra.errors import PartitionError
 from scheduling.configuration import pools
 
@@ -130,6 +130,7 @@ UNIQUE = {
 
 REFUSALS: dict[type[PartitionError], type[exceptions.APIException]] = {
     runs.NotRunnable: Conflict,
+    sensors.NotLooking: Conflict,
     holds.NotHeld: Conflict,
     events.InactiveAsset: Conflict,
     elsewhere.NotWithYou: Conflict,

@@ -30,6 +30,7 @@ from partitions_site.api import (
     pools,
     queued_events,
     schema,
+    sensors,
     tokens,
     waiting,
 )
@@ -93,6 +94,10 @@ v2: list[URLPattern] = [
     path("heldRuns/<str:held_run_id>/fire", held_runs.FireHeldRun.as_view()),
     path("heldRuns/<str:held_run_id>/cancel", held_runs.CancelHeldRun.as_view()),
     path("heldRuns/<str:held_run_id>/reevaluate", held_runs.ReevaluateHeldRun.as_view()),
+    path("sensors", sensors.Sensors.as_view()),
+    path("sensors/<path:name>/look", sensors.LookNow.as_view()),
+    path("sensors/<path:name>/looks", sensors.Looks.as_view()),
+    path("sensors/<path:name>", sensors.OneSensor.as_view()),
     path("partitionsDefinitions/<str:name>/keys", dynamic_keys.Keys.as_view()),
 ]
 

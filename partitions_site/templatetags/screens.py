@@ -37,6 +37,8 @@ PICTURED = {
     "done": "materialized",
     "blocked": "failed",
     "cancelling": "running",
+    "found": "materialized",
+    "nothing": "skipped",
 }
 """Which of the pictures of a partition's state another state borrows."""
 

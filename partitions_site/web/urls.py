@@ -15,6 +15,7 @@ from partitions_site.web import (
     overview,
     planning,
     runs,
+    sensors,
     signin,
 )
 from partitions_site.web.http import signed_in
@@ -51,6 +52,10 @@ urlpatterns = [
     screen("backfills/<int:pk>/resume", backfills.resume, "backfill_resume"),
     screen("backfills/<int:pk>/cancel", backfills.cancel, "backfill_cancel"),
     screen("backfills/<int:pk>/retry", backfills.retry, "backfill_retry"),
+    screen("sensors", sensors.sensors, "sensors"),
+    screen("sensors/<path:name>", sensors.sensor, "sensor"),
+    screen("pause-sensor", sensors.pause, "sensor_pause"),
+    screen("look", sensors.look, "sensor_look"),
     screen("definitions", definitions.definitions, "definitions"),
     screen("journal", journal.journal, "journal"),
     screen("health", health.health, "health"),

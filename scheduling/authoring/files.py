@@ -15,6 +15,7 @@ from types import ModuleType
 from scheduling.authoring import loading
 from scheduling.authoring.assets import Asset
 from scheduling.authoring.dags import DAG
+from scheduling.authoring.sensors import Sensor
 
 _running = threading.RLock()
 
@@ -58,6 +59,7 @@ class Loaded:
     fingerprint: str = ""
     dags: tuple[DAG, ...] = ()
     assets: tuple[Asset, ...] = ()
+    sensors: tuple[Sensor, ...] = ()
     failure: Failure | None = None
 
 
@@ -92,7 +94,13 @@ def load(file: DefinitionFile) -> Loaded:
             module = _run(file)
     except (Exception, SystemExit) as error:
         return Loaded(file.name, fingerprint, failure=_failure(error, file.path))
-    return Loaded(file.name, fingerprint, tuple(collection.dags), tuple(_assets_in(module)))
+    return Loaded(
+        file.name,
+        fingerprint,
+        tuple(each for each in collection.made if isinstance(each, DAG)),
+        tuple(_assets_in(module)),
+        tuple(each for each in collection.made if isinstance(each, Sensor)),
+    )
 
 
 def _is_path(source: str) -> bool:

@@ -1,4 +1,4 @@
-"""Collects the Dags that a definition file makes while it runs."""
+"""Collects the Dags and sensors that a definition file makes while it runs."""
 
 import sys
 from collections.abc import Iterator
@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from scheduling.authoring.dags import DAG
+    from scheduling.authoring.sensors import Sensor
 
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """The Dags that the module of that name has made so far, in order."""
+    """What the module of that name has made so far, in order."""
 
     module: str
-    dags: list["DAG"] = field(default_factory=list)
+    made: "list[DAG | Sensor]" = field(default_factory=list)
 
 
 _collection: ContextVar[Collection | None] = ContextVar("collection", default=None)
@@ -24,7 +25,7 @@ _collection: ContextVar[Collection | None] = ContextVar("collection", default=No
 
 @contextmanager
 def collecting(module: str) -> Iterator[Collection]:
-    """While this lasts, Dags that the body of `module` makes are collected."""
+    """While this lasts, Dags and sensors that the body of `module` makes are collected."""
     collection = Collection(module)
     token = _collection.set(collection)
     try:
@@ -33,14 +34,14 @@ def collecting(module: str) -> Iterator[Collection]:
         _collection.reset(token)
 
 
-def collect(dag: "DAG") -> None:
-    """Keep `dag` for the module whose body makes it, through however many functions.
+def collect(made: "DAG | Sensor") -> None:
+    """Keep `made` for the module whose body makes it, through however many functions.
 
-    A module that the definition file imports runs its own body: the Dags made there are not the file's.
+    A module that the definition file imports runs its own body: what it makes is not the file's.
     """
     collection = _collection.get()
     if collection is not None and _module_being_run() == collection.module:
-        collection.dags.append(dag)
+        collection.made.append(made)
 
 
 def _module_being_run() -> str:

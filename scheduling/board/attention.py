@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Q
 
-from core.models import Dag, DagRun, DefinitionSource, HeldRun, MappingProblem, Partition
+from core.models import Dag, DagRun, DefinitionSource, HeldRun, MappingProblem, Partition, Sensor
 from scheduling.algebra.verdicts import Kind
 from scheduling.health import Health
 
@@ -28,9 +28,17 @@ class Need:
 
 
 def needs(health: Health, *, now: datetime) -> list[Need]:
-    """Everything that will not mend itself. Five queries."""
+    """Everything that will not mend itself. Seven queries."""
     since = now - RECENT
-    return [*_engine(health), *_definitions(), *_dags(), *_held(), *_failed(since), *_unmapped(since)]
+    return [
+        *_engine(health),
+        *_definitions(),
+        *_dags(),
+        *_sensors(),
+        *_held(),
+        *_failed(since),
+        *_unmapped(since),
+    ]
 
 
 def flow() -> dict[str, int]:
@@ -62,6 +70,11 @@ def _dags() -> Iterator[Need]:
         errors = [problem["sentence"] for problem in dag.problems if problem.get("level") == "error"]
         if errors:
             yield Need("dag", dag.dag_id, errors[0], len(errors))
+
+
+def _sensors() -> Iterator[Need]:
+    for sensor in Sensor.objects.active().filter(Q(failures__gt=0, is_paused=False) | ~Q(problem=""))[:20]:
+        yield Need("sensor", sensor.name, sensor.problem or sensor.sentence, at=sensor.looked_at)
 
 
 def _held() -> Iterator[Need]:

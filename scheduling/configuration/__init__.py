@@ -1,4 +1,4 @@
-"""The only writer of assets, Dags, what they listen to and what they write.
+"""The only writer of assets, Dags, what they listen to and what they write, and of sensors.
 
 1. `apply` takes all definition files at once, loaded or not, in one transaction.
 2. Assets come first, merged from every file that names them, so that references find what is defined later.
@@ -19,6 +19,7 @@ from scheduling.configuration.overriding import (
     read_schedule,
 )
 from scheduling.configuration.pausing import set_paused
+from scheduling.configuration.sensors import set_cursor, set_sensor_paused
 
 __all__ = [
     "NotChangeable",
@@ -30,5 +31,7 @@ __all__ = [
     "change_mapper",
     "change_schedule",
     "read_schedule",
+    "set_cursor",
     "set_paused",
+    "set_sensor_paused",
 ]

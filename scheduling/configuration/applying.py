@@ -16,6 +16,7 @@ from scheduling.configuration.assets import write_assets
 from scheduling.configuration.dags import DagWriter
 from scheduling.configuration.deeds import DEFINITIONS
 from scheduling.configuration.problems import note_problems
+from scheduling.configuration.sensors import write_sensors
 from scheduling.refiling import refile
 
 
@@ -39,7 +40,7 @@ def apply(loaded: Sequence[Loaded], *, at: datetime) -> SyncReport:
     sources = _write_sources(loaded, at)
     assets = write_assets(loaded, at)
     writer = DagWriter(assets.rows, at)
-    complaints: dict[str, list[str]] = defaultdict(list)
+    complaints: dict[str, list[str]] = defaultdict(list, write_sensors(loaded, sources, at))
     for name, sentence in assets.contradictions:
         complaints[name].append(sentence)
     for file in loaded:

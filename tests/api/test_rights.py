@@ -43,6 +43,7 @@ WHO = {
     "core.change_backfill": {roles.OPERATOR, roles.EDITOR, roles.ADMIN},
     "core.add_dynamickey": {roles.OPERATOR, roles.EDITOR, roles.ADMIN},
     "core.change_dynamickey": {roles.OPERATOR, roles.EDITOR, roles.ADMIN},
+    "core.change_sensor": {roles.OPERATOR, roles.EDITOR, roles.ADMIN},
     "core.delete_dagrun": {roles.EDITOR, roles.ADMIN},
     "core.add_pool": {roles.EDITOR, roles.ADMIN},
     "core.change_pool": {roles.EDITOR, roles.ADMIN},

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from core.models import AssetEvent, Dag, DagRun, LogLine
-from scheduling import claims, execution, lease, runlog, runs
+from scheduling import claims, execution, lease, runlog, runs, traces
 from scheduling.runs import Ask
 from tests.engine import world
 from tests.engine.world import ALICE, NOW
@@ -226,7 +226,7 @@ class TestFailures:
     def test_are_cut_if_they_are_endless(self, directory):
         defined(directory, """with DAG("d"):\n    @task\n    def fail(): raise ValueError("x" * 1_000_000)""")
         error = run().error
-        assert len(error) < execution.LONGEST_ERROR + 10
+        assert len(error) < traces.LONGEST + 10
         assert error.startswith("Traceback")
 
     def test_of_one_run_stop_no_other(self, directory):

@@ -293,7 +293,7 @@ class TestJournalAndLogs:
         executed(made, "k")
         turn()
         assert prune(ages=Ages()) == {}
-        assert prune(ages=Ages(logs=DAY)) == {"log lines": 0}
+        assert prune(ages=Ages(logs=DAY)) == {"log lines": 0, "looks": 0}
         assert AssetEvent.objects.count() == 3
 
 
@@ -346,7 +346,14 @@ class TestDryRun:
         turn()
         before = (there(), there(DagRun), there(JournalEntry))
         counted = retention.count(YEAR, now=LATER)
-        assert counted == {"log lines": 0, "held runs": 0, "runs": 1, "events": 1, "journal entries": 2}
+        assert counted == {
+            "log lines": 0,
+            "looks": 0,
+            "held runs": 0,
+            "runs": 1,
+            "events": 1,
+            "journal entries": 2,
+        }
         assert (there(), there(DagRun), there(JournalEntry)) == before
         assert prune() == counted
 
@@ -359,7 +366,7 @@ class TestCommand:
         turn()
         call_command("prune", "--dry-run")
         call_command("prune")
-        assert capsys.readouterr().out.splitlines() == ["0 log lines", "1 events"] * 2
+        assert capsys.readouterr().out.splitlines() == ["0 log lines", "0 looks", "1 events"] * 2
         assert AssetEvent.objects.count() == 1
 
 

@@ -175,7 +175,7 @@ class TestLoad:
     def test_collects_nothing_outside(self):
         with loading.collecting("elsewhere") as collection:
             DAG("not of that module")
-        assert collection.dags == []
+        assert collection.made == []
         DAG("collected by nobody")
 
 

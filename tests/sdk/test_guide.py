@@ -7,6 +7,7 @@ import pytest
 
 from scheduling.authoring import tasks
 from scheduling.authoring.dags import DAG
+from scheduling.authoring.sensors import Look
 from tests.sdk.writing import Directory, dag, listens, sentences, writes
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "definitions.md").read_text()
@@ -20,7 +21,7 @@ def test_every_sample_loads_beside_the_others(directory: Directory):
         (directory.path / f"sample_{number}.py").write_text(sample)
     report = directory.sync()
     assert report.troubles == ()
-    assert (report.files, report.dags) == (4, 5)
+    assert (report.files, report.dags) == (5, 5)
     assert writes("ingest_orders") == [("store", "hourly_orders")]
     assert listens("daily_orders") == [("hourly_orders", "RollupMapper"), (None, "IdentityMapper")]
     assert sentences("daily_orders", "warning") == [
@@ -39,3 +40,9 @@ def test_the_table_names_every_argument_of_a_dag():
     [table] = re.findall(r"\| argument \|.*?\n\n", GUIDE, re.DOTALL)
     arguments = {field.name for field in DAG.__dataclass_fields__.values() if field.init} - {"dag_id"}
     assert arguments <= set(re.findall(r"\w+", table))
+
+
+def test_the_table_names_everything_that_a_look_offers():
+    [table] = re.findall(r"\| of `look` \|.*?\n\n", GUIDE, re.DOTALL)
+    offered = {name for name in vars(Look) if not name.startswith("_")}
+    assert offered - {"reports", "triggers", "key_changes", "sentence"} <= set(re.findall(r"\w+", table))

@@ -4,16 +4,16 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from core.models import DefinitionSource, HeldRun
+from core.models import DefinitionSource, HeldRun, Sensor, SensorLook
 from scheduling import backfills, journal, runs
 from scheduling.runs import Ask
 from tests.engine import world
-from tests.engine.world import ALICE, HOURS_TO_DAY, IDENTITY, NOW, consumer, emit, hours, turn
+from tests.engine.world import ALICE, HOURS_TO_DAY, IDENTITY, MINUTE, NOW, consumer, emit, hours, turn
 
 pytestmark = pytest.mark.django_db
 
 PAGES = {
-    "/": 25,
+    "/": 26,
     "/held": 12,
     "/dags": 12,
     "/dags/sum%200": 30,
@@ -24,6 +24,8 @@ PAGES = {
     "/assets/hourly?key=2026-03-10T01:00:00": 32,
     "/backfills": 10,
     "/backfills/new?dag=write 0&run=all": 34,
+    "/sensors": 10,
+    "/sensors/look%200": 12,
     "/definitions": 10,
     "/journal": 10,
     "/health": 12,
@@ -41,6 +43,15 @@ def grow(first: int, last: int) -> None:
         runs.trigger(world.dag(f"by hand {number}"), Ask(), deed=ALICE, at=NOW)
         writes = world.dag(f"write {number}", {"type": "PartitionedAtRuntime"}, writes=[f"out {number}"])
         backfills.start(backfills.Ask((writes,), keys=tuple(map(str, range(1 + last)))), deed=ALICE, at=NOW)
+        times = {
+            "every": MINUTE,
+            "timeout": MINUTE,
+            "next_look_at": NOW,
+            "created_at": NOW,
+            "updated_at": NOW,
+        }
+        looks = Sensor.objects.create(name=f"look {number}", source=source, failures=1, **times)
+        SensorLook.objects.create(sensor=looks, at=NOW, took=MINUTE, outcome="failed", sentence="boom")
         journal.note("dag paused", deed=ALICE, at=NOW, about=made)
     emit(
         "hourly",

@@ -1,0 +1,214 @@
+"""Sensors: functions that look at the world outside on a cadence, and report what has arrived there.
+
+1. `dispatch` says which sensors are due; each gets a number and a message, and is not due again meanwhile.
+2. `look` takes the number, calls the function, and records all that it said together with its cursor, in one
+   transaction. A look that was overtaken (its worker came back from the dead, somebody set the cursor)
+   records nothing; one whose message was lost is sent again.
+3. A look that fails records nothing but its failure. The next follows later and later, within an hour.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from core.models import Asset, AssetEvent, Dag, Sensor, SensorLook
+from core.models.sensors import Outcome
+from scheduling import definitions, dynamic, events, journal, runs, timeouts
+from scheduling.algebra.durations import duration_words
+from scheduling.algebra.errors import PartitionError
+from scheduling.authoring.context import RunTimedOut
+from scheduling.authoring.sensors import Look, Trigger
+from scheduling.claims import DISPATCH_AGAIN
+from scheduling.events import EventReport
+from scheduling.journal import Deed
+from scheduling.runlog import storable
+from scheduling.traces import trace_of
+
+log = logging.getLogger(__name__)
+
+LONGEST_PAUSE = timedelta(hours=1)
+"""However often a sensor has failed, it looks again within this, or its own cadence if that is longer."""
+
+Clock = Callable[[], datetime]
+
+
+class BadLook(PartitionError):
+    """What a sensor said cannot be recorded."""
+
+
+class NotLooking(PartitionError):
+    """A sensor that is asked to look is paused, refused or not defined any more."""
+
+
+def dispatch(*, now: datetime, limit: int = 100) -> list[tuple[int, int]]:
+    """Primary key and number of each look that a message should be sent for now."""
+    with transaction.atomic():
+        due = Sensor.objects.due(now).order_by("next_look_at", "pk")
+        rows = list(due.select_for_update(skip_locked=True, no_key=True)[:limit])
+        for row in rows:
+            row.look_number += 1
+            row.began_at, row.lease_until = None, now + DISPATCH_AGAIN
+        Sensor.objects.bulk_update(rows, ["look_number", "began_at", "lease_until"])
+    return [(row.pk, row.look_number) for row in rows]
+
+
+def take_back(unsent: Sequence[tuple[int, int]]) -> None:
+    """These looks could not be sent: they are due still."""
+    for pk, number in unsent:
+        Sensor.objects.filter(pk=pk, look_number=number, began_at=None).update(lease_until=None)
+
+
+def forget_looks() -> None:
+    """Let every sensor be due again; for an engine that knows that no look is under way."""
+    Sensor.objects.exclude(lease_until=None).update(lease_until=None)
+
+
+def look_now(sensor: Sensor, *, deed: Deed, at: datetime) -> None:
+    """Let the next look come at once.
+
+    :raises NotLooking: naming what keeps it from looking.
+    """
+    if not Sensor.objects.looking().filter(pk=sensor.pk).update(next_look_at=at):
+        why = sensor.problem or ("it is paused" if sensor.is_paused else "it is not defined any more")
+        raise NotLooking(f"sensor {sensor} does not look: {why}")
+    journal.note("sensor asked to look", deed=deed, at=at, sensor=sensor.name)
+
+
+def look(pk: int, number: int, *, clock: Clock) -> None:
+    """Take the look of that number, unless somebody has or it is overtaken, and record what it saw."""
+    began = clock()
+    mine = Sensor.objects.looking().filter(pk=pk, look_number=number, began_at=None)
+    sensor = mine.select_related("source").first()
+    if sensor is None:
+        return
+    if not mine.update(began_at=began, lease_until=began + sensor.timeout + timeouts.GRACE):
+        return
+    seen = Look(sensor.cursor, began)
+    try:
+        _call(sensor, seen)
+        with transaction.atomic():
+            _record(sensor, number, seen, began, clock())
+    except (Exception, SystemExit, RunTimedOut) as error:
+        _fail(sensor, number, error, began, clock())
+
+
+def _call(sensor: Sensor, seen: Look) -> None:
+    with timeouts.interrupting(sensor.timeout):
+        definitions.authored_sensor(sensor)(seen)
+    if not isinstance(seen.cursor, str) or "\0" in seen.cursor:
+        raise BadLook(f"look.cursor is text without NUL, not {seen.cursor!r}: json.dumps makes text of it")
+
+
+def _record(sensor: Sensor, number: int, seen: Look, began: datetime, now: datetime) -> None:
+    row = _still(sensor, number)
+    if row is None:
+        log.warning("a look of sensor %s was overtaken: nothing of it is recorded", sensor)
+        return
+    found = _take(row, seen, now)
+    row.cursor, row.failures = seen.cursor, 0
+    row.outcome = Outcome.FOUND if found else Outcome.NOTHING
+    row.sentence = storable(seen.sentence or found or "nothing new")
+    _end(row, began, now, began + row.every)
+    if found:
+        _keep(row, began, now)
+
+
+def _take(sensor: Sensor, seen: Look, now: datetime) -> str:
+    """Make what was said true; what came of it, in words, or nothing."""
+    deed = Deed(by=f"sensor {sensor.name}", via="sensor")
+    added = removed = 0
+    for change in seen.key_changes:
+        name = dynamic.name_of(change.partitions)
+        if change.is_removal:
+            removed += len(dynamic.remove(name, change.keys, deed=deed, at=now))
+        else:
+            added += len(dynamic.add(name, change.keys, deed=deed, at=now))
+    counts = {
+        "event": _register(seen, deed, now),
+        "run": sum(_trigger(each, deed, now) for each in seen.triggers),
+        "key added": added,
+        "key removed": removed,
+    }
+    return ", ".join(_some(count, noun) for noun, count in counts.items() if count)
+
+
+def _register(seen: Look, deed: Deed, now: datetime) -> int:
+    names = {report.asset for report in seen.reports}
+    assets = {row.name: row for row in Asset.objects.filter(name__in=names)}
+    if unknown := sorted(names - set(assets)):
+        raise BadLook(f"there is no asset {unknown[0]!r}: name one that a definition file has")
+    reports = [
+        EventReport(assets[each.asset], each.partition_key, each.extra, each.idempotency_key)
+        for each in seen.reports
+    ]
+    if not reports:
+        return 0
+    told = events.register_events(reports, source=AssetEvent.Source.SENSOR, deed=deed, at=now)
+    return sum(each.is_new for each in told)
+
+
+def _trigger(trigger: Trigger, deed: Deed, now: datetime) -> int:
+    dag = Dag.objects.filter(dag_id=trigger.dag_id).first()
+    if dag is None:
+        raise BadLook(f"there is no Dag {trigger.dag_id!r}")
+    ask = runs.Ask(trigger.partition_key, trigger.conf, trigger.run_id)
+    try:
+        runs.trigger(dag, ask, deed=deed, at=now, run_type=runs.Type.SENSOR)
+    except runs.DuplicateRunId:
+        return 0
+    return 1
+
+
+@transaction.atomic
+def _fail(sensor: Sensor, number: int, error: BaseException, began: datetime, now: datetime) -> None:
+    row = _still(sensor, number)
+    if row is None:
+        return
+    row.failures += 1
+    row.outcome, row.sentence = Outcome.FAILED, storable(_sentence(sensor, error))
+    pause = min(row.every * 2 ** min(row.failures - 1, 20), max(LONGEST_PAUSE, row.every))
+    _end(row, began, now, began + pause)
+    trace = "" if isinstance(error, PartitionError | RunTimedOut) else trace_of(error, caller=__file__)
+    _keep(row, began, now, trace)
+    if row.failures == 1:
+        journal.note("sensor failed", at=now, sensor=row.name, sentence=row.sentence)
+
+
+def _still(sensor: Sensor, number: int) -> Sensor | None:
+    """The row, locked, if that look is the one under way."""
+    mine = Sensor.objects.filter(pk=sensor.pk, look_number=number)
+    return mine.select_for_update(no_key=True).first()
+
+
+def _end(row: Sensor, began: datetime, now: datetime, following: datetime) -> None:
+    row.looked_at, row.lease_until, row.next_look_at = began, None, max(following, now)
+    row.save(
+        update_fields=[
+            *("cursor", "failures", "outcome", "sentence", "looked_at", "lease_until", "next_look_at"),
+        ]
+    )
+
+
+def _keep(row: Sensor, began: datetime, now: datetime, error: str = "") -> None:
+    SensorLook.objects.create(
+        sensor=row,
+        at=began,
+        took=now - began,
+        outcome=row.outcome,
+        sentence=row.sentence,
+        error=error,
+        cursor=row.cursor,
+    )
+
+
+def _sentence(sensor: Sensor, error: BaseException) -> str:
+    if isinstance(error, RunTimedOut):
+        return f"took longer than {duration_words(sensor.timeout)}"
+    return str(error) if isinstance(error, PartitionError) else f"{type(error).__name__}: {error}"
+
+
+def _some(count: int, noun: str) -> str:
+    first, _, rest = noun.partition(" ")
+    return f"{count} {first}{'s' * (count > 1)}{' ' * bool(rest)}{rest}"

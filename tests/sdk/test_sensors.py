@@ -1,0 +1,342 @@
+"""Sensors as definition files define them, looked with and recorded."""
+
+from datetime import timedelta
+
+import pytest
+
+from core.models import AssetEvent, DagRun, JournalEntry, Sensor, SensorLook
+from core.models.sensors import Outcome
+from scheduling import dynamic, health, restart, sensors
+from scheduling.board import attention
+from scheduling.configuration import set_cursor, set_sensor_paused
+from scheduling.configuration.sensors import InvalidCursor
+from scheduling.sensors import NotLooking
+from tests.engine.world import ALICE, fired
+from tests.engine.world import turn as engine_turn
+from tests.sdk.writing import LATER, NOW, Directory, source
+
+pytestmark = pytest.mark.django_db
+
+INBOX = """
+    inbox = Asset("inbox")
+    waiting = ["a", "b"]
+
+    @sensor(every="30s")
+    def new_files(look):
+        '''Reports what has landed.'''
+        for name in waiting:
+            if name > look.cursor:
+                look.report(inbox, name, extra={"seen": True}, idempotency_key=name)
+                look.cursor = name
+"""
+
+
+def one(name: str = "new_files") -> Sensor:
+    return Sensor.objects.get(name=name)
+
+
+def turn(at=NOW) -> list[tuple[int, int]]:
+    """Let every sensor that is due look; which did."""
+    sent = sensors.dispatch(now=at)
+    for pk, number in sent:
+        sensors.look(pk, number, clock=lambda: at)
+    return sent
+
+
+def sync(directory: Directory, text: str, at=NOW):
+    directory.write("watch", text)
+    return directory.sync(at)
+
+
+def keys(name: str = "inbox") -> list[str]:
+    return list(
+        AssetEvent.objects.filter(asset__name=name).order_by("pk").values_list("partition_key", flat=True)
+    )
+
+
+class TestDefinition:
+    def test_makes_a_row(self, directory):
+        assert sync(directory, INBOX).ok
+        sensor = one()
+        assert (sensor.every, sensor.timeout) == (timedelta(seconds=30), timedelta(minutes=1))
+        assert (sensor.description, sensor.next_look_at) == ("Reports what has landed.", NOW)
+        assert sensor.source == source(directory.write("watch", INBOX))
+
+    def test_takes_a_function_as_it_is(self, directory):
+        sync(directory, "@sensor\ndef plain(look): pass")
+        assert one("plain").every == timedelta(seconds=30)
+
+    @pytest.mark.parametrize(
+        ("arguments", "sentence"),
+        [
+            ('every="often"', "every: 'often' is not a span of time; write it like 10m, 6h or 1d12h"),
+            ("every=0.2", "every: a sensor looks at most once a second, not every 0:00:00.200000"),
+            (
+                'timeout="1h"',
+                "timeout: a look takes 3 minutes at most, not 1 hour; let it trigger a Dag for longer work",
+            ),
+        ],
+    )
+    def test_that_cannot_be_is_shown_and_stops_no_other(self, directory, arguments, sentence):
+        sync(directory, f"@sensor({arguments})\ndef bad(look): pass\n@sensor\ndef good(look): pass")
+        assert one("bad").problem == sentence
+        assert [pk for pk, _ in turn()] == [one("good").pk]
+
+    def test_of_a_name_that_is_taken_is_refused(self, directory):
+        report = sync(directory, "@sensor\ndef a(look): pass\n@sensor(name='a')\ndef b(look): pass")
+        assert "sensor a is defined in" in report.troubles[0]
+        assert Sensor.objects.count() == 1
+
+    def test_that_changes_keeps_its_cursor(self, directory):
+        sync(directory, INBOX)
+        turn()
+        sync(directory, INBOX.replace("30s", "5m"), LATER)
+        assert (one().cursor, one().every) == ("b", timedelta(minutes=5))
+
+    def test_that_is_gone_looks_no_more_and_may_come_back(self, directory):
+        sync(directory, INBOX)
+        sync(directory, "")
+        assert not one().is_active
+        assert turn(LATER) == []
+        sync(directory, INBOX)
+        assert len(turn(LATER)) == 1
+
+    def test_stays_while_its_file_cannot_be_loaded(self, directory):
+        sync(directory, INBOX)
+        sync(directory, "1 / 0")
+        assert one().is_active
+        turn()
+        assert one().outcome == Outcome.FAILED
+        assert "cannot be loaded: ZeroDivisionError" in one().sentence
+
+    def test_may_begin_paused(self, directory):
+        sync(directory, "@sensor(is_paused_upon_creation=True)\ndef s(look): pass")
+        assert turn() == []
+
+
+class TestLook:
+    def test_records_what_it_saw_with_its_cursor(self, directory):
+        sync(directory, INBOX)
+        turn()
+        event = AssetEvent.objects.first()
+        assert keys() == ["a", "b"]
+        assert (event.source, event.created_by, event.extra) == ("sensor", "sensor new_files", {"seen": True})
+        assert (one().cursor, one().outcome, one().sentence) == ("b", "found", "2 events")
+        assert (one().looked_at, one().next_look_at) == (NOW, NOW + timedelta(seconds=30))
+
+    def test_is_due_again_after_its_cadence(self, directory):
+        sync(directory, INBOX)
+        turn()
+        assert turn(NOW + timedelta(seconds=29)) == []
+        assert len(turn(NOW + timedelta(seconds=30))) == 1
+        assert keys() == ["a", "b"]
+
+    def test_that_finds_nothing_leaves_no_row(self, directory):
+        sync(directory, "@sensor\ndef s(look): look.say('the shop is closed')")
+        turn()
+        assert (one("s").outcome, one("s").sentence) == ("nothing", "the shop is closed")
+        assert not SensorLook.objects.exists()
+
+    def test_triggers_runs_once_per_id(self, directory):
+        text = """
+            with DAG("load", schedule=PartitionedAtRuntime()):
+                @task
+                def work(): pass
+
+            @sensor
+            def orders(look):
+                look.trigger("load", "2026-03-10", conf={"size": 3}, run_id="order-7")
+        """
+        sync(directory, text)
+        turn()
+        turn(LATER)
+        run = DagRun.objects.get()
+        assert (run.partition_key, run.conf, run.run_id) == ("2026-03-10", {"size": 3}, "order-7")
+        assert (run.run_type, run.triggered_by, run.created_by) == ("sensor", "sensor", "sensor orders")
+        assert one("orders").outcome == Outcome.NOTHING
+
+    def test_adds_and_removes_keys(self, directory):
+        text = """
+            stores = Asset("stores", partitions=DynamicPartitions("store"))
+
+            @sensor
+            def openings(look):
+                look.add_keys(stores, ["north", "south"])
+                look.remove_keys("store", "south")
+        """
+        sync(directory, text)
+        turn()
+        assert dynamic.keys_of("store") == ("north",)
+        assert one("openings").sentence == "2 keys added, 1 key removed"
+
+    @pytest.mark.parametrize(
+        ("body", "sentence"),
+        [
+            ("1 / 0", "ZeroDivisionError: division by zero"),
+            (
+                "look.report('nowhere', 'k')",
+                "there is no asset 'nowhere': name one that a definition file has",
+            ),
+            ("look.trigger('none')", "there is no Dag 'none'"),
+            ("look.cursor = 7", "look.cursor is text without NUL, not 7: json.dumps makes text of it"),
+            ("look.report('inbox', '')", "event 1: a partition key cannot be empty"),
+            ("raise SystemExit(3)", "SystemExit: 3"),
+        ],
+    )
+    def test_that_fails_records_nothing_else(self, directory, body, sentence):
+        text = f"""
+            inbox = Asset("inbox")
+
+            @sensor
+            def s(look):
+                look.report(inbox, "fine")
+                look.cursor = "far"
+                {body}
+        """
+        sync(directory, text)
+        turn()
+        assert (keys(), one("s").cursor) == ([], "")
+        assert (one("s").outcome, one("s").failures) == (Outcome.FAILED, 1)
+        assert sentence in one("s").sentence
+        assert SensorLook.objects.get().sentence == one("s").sentence
+
+    def test_that_fails_again_waits_longer_within_an_hour(self, directory):
+        sync(directory, "@sensor(every='10m')\ndef s(look): 1 / 0")
+        pauses = []
+        for _ in range(5):
+            at = one("s").next_look_at
+            turn(at)
+            pauses.append((one("s").next_look_at - at) / timedelta(minutes=1))
+        assert pauses == [10, 20, 40, 60, 60]
+        assert JournalEntry.objects.filter(event="sensor failed").count() == 1
+
+    def test_that_fails_needs_a_person_until_it_succeeds(self, directory):
+        sync(directory, "@sensor\ndef s(look): 1 / 0")
+        turn()
+        [need] = [each for each in attention.needs(health.report(NOW), now=NOW) if each.kind == "sensor"]
+        assert (need.subject, need.sentence) == ("s", "ZeroDivisionError: division by zero")
+        sync(directory, "@sensor\ndef s(look): pass", NOW)
+        turn(LATER)
+        assert not [each for each in attention.needs(health.report(NOW), now=NOW) if each.kind == "sensor"]
+
+    def test_shows_the_authors_own_frames(self, directory):
+        sync(directory, "@sensor\ndef s(look): 1 / 0")
+        turn()
+        trace = SensorLook.objects.get().error
+        assert "watch.py" in trace
+        assert "scheduling/sensors.py" not in trace
+
+    def test_that_takes_too_long_is_interrupted(self, directory):
+        sync(directory, "import time\n@sensor(timeout=0.1)\ndef s(look): time.sleep(20)")
+        turn()
+        assert one("s").outcome == Outcome.FAILED
+        assert one("s").sentence.startswith("took longer than")
+
+
+class TestOneAtATime:
+    def test_is_not_sent_while_it_is_sent(self, directory):
+        sync(directory, INBOX)
+        assert len(sensors.dispatch(now=NOW)) == 1
+        assert sensors.dispatch(now=NOW + timedelta(seconds=60)) == []
+
+    def test_is_sent_again_when_its_message_was_lost(self, directory):
+        sync(directory, INBOX)
+        [(_, lost)] = sensors.dispatch(now=NOW)
+        [(pk, number)] = sensors.dispatch(now=NOW + timedelta(minutes=2))
+        sensors.look(pk, lost, clock=lambda: LATER)
+        assert keys() == []
+        sensors.look(pk, number, clock=lambda: LATER)
+        assert keys() == ["a", "b"]
+
+    def test_of_one_number_happens_once(self, directory):
+        sync(directory, INBOX.replace(", idempotency_key=name", "").replace("look.cursor = name", "pass"))
+        [(pk, number)] = sensors.dispatch(now=NOW)
+        sensors.look(pk, number, clock=lambda: NOW)
+        sensors.look(pk, number, clock=lambda: NOW)
+        assert keys() == ["a", "b"]
+
+    def test_that_was_overtaken_records_nothing(self, directory):
+        sync(directory, INBOX)
+        [(pk, number)] = sensors.dispatch(now=NOW)
+        times = iter([NOW, LATER])
+
+        def clock():
+            at = next(times)
+            if at == LATER:  # its lease ran out while it looked, and another took over
+                sensors.dispatch(now=LATER)
+            return at
+
+        sensors.look(pk, number, clock=clock)
+        assert (keys(), one().cursor) == ([], "")
+
+    def test_that_could_not_be_sent_is_due_still(self, directory):
+        sync(directory, INBOX)
+        sensors.take_back(sensors.dispatch(now=NOW))
+        assert len(turn()) == 1
+
+    def test_that_was_under_way_when_the_engine_died_is_due_at_once(self, directory):
+        sync(directory, INBOX)
+        sensors.dispatch(now=NOW)
+        restart.take_back(now=NOW)
+        assert len(turn()) == 1
+
+
+class TestSteering:
+    def test_pausing_stops_it_and_unpausing_lets_it_look_at_once(self, directory):
+        sync(directory, INBOX)
+        assert set_sensor_paused(one(), True, deed=ALICE, at=NOW)
+        assert turn() == []
+        assert not set_sensor_paused(one(), True, deed=ALICE, at=NOW)
+        set_sensor_paused(one(), False, deed=ALICE, at=LATER)
+        assert len(turn(LATER)) == 1
+        told = JournalEntry.objects.filter(by="alice").order_by("pk").values_list("event", flat=True)
+        assert list(told) == ["sensor paused", "sensor unpaused"]
+
+    def test_a_cursor_can_be_set_back(self, directory):
+        sync(directory, INBOX.replace(", idempotency_key=name", ""))
+        turn()
+        set_cursor(one(), "a", deed=ALICE, at=NOW)
+        turn()
+        assert keys() == ["a", "b", "b"]
+        entry = JournalEntry.objects.get(event="sensor cursor set")
+        assert entry.extra == {"sensor": "new_files", "was": "b", "now": "a"}
+
+    def test_a_look_under_way_does_not_undo_a_cursor_that_was_set(self, directory):
+        sync(directory, INBOX)
+        [(pk, number)] = sensors.dispatch(now=NOW)
+        set_cursor(one(), "z", deed=ALICE, at=NOW)
+        sensors.look(pk, number, clock=lambda: NOW)
+        assert (one().cursor, keys()) == ("z", [])
+
+    @pytest.mark.parametrize("cursor", ["a\0b", "x" * 100_001])
+    def test_a_cursor_that_cannot_be_kept_is_refused(self, directory, cursor):
+        sync(directory, INBOX)
+        with pytest.raises(InvalidCursor, match="a cursor is text of at most 100000 characters"):
+            set_cursor(one(), cursor, deed=ALICE, at=NOW)
+
+    def test_it_can_be_asked_to_look_now(self, directory):
+        sync(directory, INBOX)
+        turn()
+        sensors.look_now(one(), deed=ALICE, at=NOW + timedelta(seconds=5))
+        assert len(turn(NOW + timedelta(seconds=5))) == 1
+
+    def test_it_is_said_why_it_cannot_look(self, directory):
+        sync(directory, INBOX)
+        set_sensor_paused(one(), True, deed=ALICE, at=NOW)
+        with pytest.raises(NotLooking, match="sensor new_files does not look: it is paused"):
+            sensors.look_now(one(), deed=ALICE, at=NOW)
+
+
+def test_a_look_feeds_those_that_listen(directory):
+    text = (
+        INBOX
+        + """
+    with DAG("sort", schedule=PartitionedAssetTimetable(assets=inbox)):
+        @task
+        def work(): pass
+"""
+    )
+    sync(directory, text)
+    turn()
+    engine_turn()
+    assert fired("sort") == ["a", "b"]
