@@ -83,6 +83,19 @@ def redis_url(request: pytest.FixtureRequest) -> Iterator[str]:
         yield _enter(request.config, stack, servers.private_redis())
 
 
+@pytest.fixture(scope="module")
+def module_postgres_url(postgres_server: str) -> Iterator[str]:
+    """The same for all tests of a file together."""
+    with servers.empty_postgres_database(postgres_server, f"partita_{os.getpid()}_module") as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def module_redis_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    with ExitStack() as stack:
+        yield _enter(request.config, stack, servers.private_redis())
+
+
 def _enter(config: pytest.Config, stack: ExitStack, server: AbstractContextManager[str]) -> str:
     try:
         return stack.enter_context(server)
