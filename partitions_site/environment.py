@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from ipaddress import ip_network
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -56,6 +57,9 @@ class Environment:
             "networks such as 10.0.0.0/8, separated by commas, or any",
         )
 
+    def address(self, name: str, purpose: str) -> str:
+        return self._read(Knob(name, "", purpose), _address, "an http(s) address without a password in it")
+
     def path(self, name: str, default: Path, shown: str, purpose: str) -> Path:
         """A path; `shown` stands for the default in the documentation."""
         self.knobs.append(Knob(name, shown, purpose))
@@ -103,6 +107,15 @@ def _networks(text: str) -> list[str]:
     every = ["0.0.0.0/0", "::/0"]
     written = [network for item in _items(text) for network in (every if item == "any" else [item])]
     return [str(ip_network(network)) for network in written]
+
+
+def _address(text: str) -> str:
+    parts = urlsplit(text)
+    parts.port  # noqa: B018 - raises for one that is no number
+    wrong = parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password
+    if text and (wrong or not (text.isascii() and text.isprintable()) or " " in text):
+        raise ValueError(text)
+    return text
 
 
 def _items(text: str) -> list[str]:

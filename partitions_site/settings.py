@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from partitions_site.database import database
-from partitions_site.environment import Environment
+from partitions_site.environment import Environment, WrongSetting
 from partitions_site.secret import kept_secret
 
 VERSION = "0.1.0"
@@ -207,6 +207,14 @@ WEBHOOK_NETWORKS = env.networks(
     "",
     "Networks that webhooks may call besides the public ones, such as `10.0.0.0/8`; `any` for all",
 )
+ALERT_URL = env.address(
+    "PARTITA_ALERT_URL", "Where a POST goes, once, for each held run that becomes late; empty: nowhere"
+)
+ALERT_SECRET = env.text(
+    "PARTITA_ALERT_SECRET", "", "Signs these as a Webhook signs its runs: 8 characters or more"
+)
+if ALERT_URL and len(ALERT_SECRET) < 8:
+    raise WrongSetting("PARTITA_ALERT_SECRET must have 8 characters or more where PARTITA_ALERT_URL is set")
 FAULT = env.text(
     "PARTITA_FAULT",
     "",
@@ -226,6 +234,8 @@ CELERY_TASK_DEFAULT_QUEUE = "engine"
 CELERY_TASK_ROUTES = {
     "scheduling.execute_run": {"queue": "work"},
     "scheduling.look": {"queue": "work"},
+    # Another system may take its time to answer: the engine does not wait for it.
+    "scheduling.send_alerts": {"queue": "work"},
 }
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

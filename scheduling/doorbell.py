@@ -27,6 +27,7 @@ class Bell(StrEnum):
     JUDGE = "judge_held_runs"
     START = "start_runs"
     ADVANCE_BACKFILLS = "advance_backfills"
+    ALERT = "send_alerts"
 
 
 def ring(bell: Bell) -> None:

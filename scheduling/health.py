@@ -28,7 +28,8 @@ class Vital:
 class Health:
     """`sweeps` says that somebody looks at everything and comes to the end of it, whoever sends them.
 
-    `unstarted_runs` could start and have not, while none is running: nobody takes them.
+    `unstarted_runs` could start and have not, while none is running: nobody takes them. `late_held_runs` are
+    no fault of the engine: somebody else owes them a key.
     """
 
     beat: Vital
@@ -38,6 +39,7 @@ class Health:
     oldest_unrouted_at: datetime | None
     overdue_judgements: int
     unstarted_runs: int
+    late_held_runs: int = 0
 
     @property
     def ok(self) -> bool:
@@ -66,7 +68,7 @@ def pulse(name: str, kind: Pulse.Kind, *, now: datetime) -> None:
 
 
 def report(now: datetime) -> Health:
-    """What the pulses and the queues of the database say. Six small queries."""
+    """What the pulses and the queues of the database say. A few small queries."""
     pulses = list(Pulse.objects.all())
     waiting = AssetEvent.objects.unrouted().filter(timestamp__lt=now - patience())
     oldest = waiting.first()
@@ -78,6 +80,7 @@ def report(now: datetime) -> Health:
         oldest_unrouted_at=oldest.timestamp if oldest else None,
         overdue_judgements=HeldRun.objects.due(now - patience()).count(),
         unstarted_runs=_unstarted(now - patience()),
+        late_held_runs=HeldRun.objects.late(now).count(),
     )
 
 

@@ -12,7 +12,18 @@ from django.db import transaction
 
 from core import bulk
 from core.models import AssetEvent, Dag, HeldRun
-from scheduling import complaints, doorbell, fault, filing, journal, listening, presence, rounds, runs
+from scheduling import (
+    complaints,
+    doorbell,
+    fault,
+    filing,
+    journal,
+    listening,
+    overdue,
+    presence,
+    rounds,
+    runs,
+)
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.verdicts import Verdict
 from scheduling.assessing import assess
@@ -67,8 +78,12 @@ def judge_due(*, now: datetime, limit: int = 200) -> int:
         _give_up([row for row in rows if answers[row.pk].gives_up], answers, now)
         for row in rows:
             _say(row, answers[row.pk])
-        said = [(row.pk, *(getattr(row, name) for name in SAID), answers[row.pk].until) for row in rows]
-        bulk.update(HeldRun, (*SAID, "judge_after"), said)
+        late = overdue.when_late(rows, answers)
+        said = [
+            (row.pk, *(getattr(row, name) for name in SAID), answers[row.pk].until, late[row.pk])
+            for row in rows
+        ]
+        bulk.update(HeldRun, (*SAID, "judge_after", "late_at"), said)
         fault.passing("judging")
     return len(rows)
 

@@ -141,7 +141,7 @@ def _read(dag: Dag, dependencies: list[Dependency]) -> DagListening:
             specs.load(row.leaf, "condition"): _mapper(dag, row) for row in dependencies if row.mapper
         }
         late = Late(timetable.late) if timetable.late else Late.SETTLE
-        listening = Listening(timetable.assets, mappers, late, timetable.settle)
+        listening = Listening(timetable.assets, mappers, late, timetable.settle, timetable.late_after)
         return DagListening(listening, leaf_of, takes_keys=True, takes_keyless=False)
     if isinstance(timetable, AssetTimetable):
         mappers = dict.fromkeys(timetable.assets.leaves(), EveryEvent())

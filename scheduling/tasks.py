@@ -11,6 +11,7 @@ from django.conf import settings
 
 from core.models import Pulse
 from scheduling import (
+    alerts,
     backfills,
     claims,
     doorbell,
@@ -18,6 +19,7 @@ from scheduling import (
     health,
     holds,
     messages,
+    overdue,
     retention,
     sensors,
     ticks,
@@ -75,6 +77,17 @@ def look(sensor_pk: int, number: int) -> None:
     sensors.look(sensor_pk, number, clock=_now)
 
 
+@shared_task(name="scheduling.send_alerts")
+def send_alerts() -> None:
+    """Until none is due; after a while others get their turn."""
+    started = _now()
+    doorbell.heard(Bell.ALERT)
+    while alerts.send_next(clock=_now):
+        if _now() - started > BUDGET:
+            doorbell.ring(Bell.ALERT)
+            return
+
+
 @shared_task(name="scheduling.prune")
 def prune() -> None:
     """Once a day, however often it is sent; what takes too long goes on in another message."""
@@ -112,6 +125,7 @@ def repair() -> None:
         lambda: _until_done(lambda now: holds.route_pending(now=now), Bell.ROUTE, budget),
         lambda: _until_done(lambda now: holds.judge_due(now=now), Bell.JUDGE, budget),
         lambda: _until_done(lambda now: backfills.advance(now=now), Bell.ADVANCE_BACKFILLS, budget),
+        lambda: _note_late(budget),
         _send_lost_messages,
     ]
     failures = [look for look in looks if not _succeeds(look)]
@@ -126,6 +140,15 @@ def _succeeds(look: Callable[[], object]) -> bool:
         log.exception("A part of the sweep failed; the next sweep tries again")
         return False
     return True
+
+
+def _note_late(budget: timedelta) -> None:
+    """Those that have become late; what is left then is for the next sweep."""
+    started = _now()
+    while overdue.note_late(now=_now()) and _now() - started < budget:
+        pass
+    if alerts.is_due(now=_now()):
+        doorbell.ring(Bell.ALERT)
 
 
 def _send_lost_messages() -> None:

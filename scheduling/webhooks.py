@@ -34,9 +34,9 @@ SHOWN = 1000
 def deliver(hook: Webhook, run: DagRun, lines: RunLog, clock: Clock) -> Callable[[datetime], None]:
     """Send `run`, which this worker has claimed, to `hook`; returns how to record what came of it."""
     body = json.dumps(_said(hook, run), ensure_ascii=False).encode()
-    headers = {**hook.headers, **_headers(hook, clock(), body)}
+    signed = {**hook.headers, **headers(hook.secret, clock(), body)}
     try:
-        answer = outbound.post(hook.url, body, headers, patience=hook.patience)
+        answer = outbound.post(hook.url, body, signed, patience=hook.patience)
     except Forbidden as refusal:
         lines.add(str(refusal))
         return partial(_refuse, run, str(refusal))
@@ -51,6 +51,17 @@ def sign(secret: str, sent_at: int, body: bytes) -> str:
     """The signature of a request that was sent so many seconds after 1970."""
     signed = hmac.new(secret.encode(), f"{sent_at}.".encode() + body, hashlib.sha256)
     return f"sha256={signed.hexdigest()}"
+
+
+def headers(secret: str, at: datetime, body: bytes) -> dict[str, str]:
+    """The headers of a request with this JSON body, sent at that instant and signed."""
+    sent_at = int(at.timestamp())
+    return {
+        "Content-Type": "application/json",
+        "User-Agent": f"Partita/{settings.VERSION}",
+        "X-Partita-Timestamp": str(sent_at),
+        "X-Partita-Signature": sign(secret, sent_at, body),
+    }
 
 
 def token_of(run: DagRun) -> str:
@@ -86,16 +97,6 @@ def _said(hook: Webhook, run: DagRun) -> dict[str, Any]:
             "token": token_of(run),
             "within_seconds": hook.wait.total_seconds(),
         },
-    }
-
-
-def _headers(hook: Webhook, at: datetime, body: bytes) -> dict[str, str]:
-    sent_at = int(at.timestamp())
-    return {
-        "Content-Type": "application/json",
-        "User-Agent": f"Partita/{settings.VERSION}",
-        "X-Partita-Timestamp": str(sent_at),
-        "X-Partita-Signature": sign(hook.secret, sent_at, body),
     }
 
 

@@ -1,5 +1,6 @@
 """The rows that are the truth. One file per noun; import them from here."""
 
+from core.models.alerts import Alert
 from core.models.assets import Asset, AssetEvent, DynamicKey, MappingProblem, Partition
 from core.models.backfills import Backfill, BackfillPartition, BackfillTarget
 from core.models.dags import Dag, DefinitionSource, Dependency, Outlet, ScheduleOverride
@@ -10,6 +11,7 @@ from core.models.runs import ConsumedEvent, DagRun, HeldRun, LogLine, ReceivedKe
 from core.models.sensors import Sensor, SensorLook
 
 __all__ = [
+    "Alert",
     "Asset",
     "AssetEvent",
     "Backfill",

@@ -158,13 +158,22 @@ class HeldRunQuerySet(models.QuerySet["HeldRun"]):
         """Held runs that something has happened to since they were last judged."""
         return self.held().filter(judge_after__lte=now).order_by("judge_after", "id")
 
+    def late(self, now: datetime) -> Self:
+        """Held runs that lack a key which should have come some time ago."""
+        return self.held().filter(late_at__lte=now)
+
+    def to_be_noted(self, now: datetime) -> Self:
+        """Held runs that have become late, and nobody has noted it."""
+        return self.late(now).filter(late_noted_at=None).order_by("late_at", "id")
+
 
 class HeldRun(models.Model):
     """A row that waits for upstream partitions before a Dag run exists.
 
     Whoever opens it counts the keys that are there already and sets `filled_at` in the same transaction.
     Then it sleeps (`judge_after` null) until something happens to it. `verdict`, `sentence` and the counts
-    are what the last judgement said, kept for lists; a page about one held run judges anew.
+    are what the last judgement said, kept for lists; a page about one held run judges anew. `late_at` is when
+    it is late if nothing more comes, null where nobody knows; `late_noted_at`, when somebody was told so.
     """
 
     class State(models.TextChoices):
@@ -188,6 +197,8 @@ class HeldRun(models.Model):
     sentence = models.TextField(default="")
     required_count = models.PositiveIntegerField(default=0)
     received_count = models.PositiveIntegerField(default=0)
+    late_at = models.DateTimeField(null=True)
+    late_noted_at = models.DateTimeField(null=True)
     run = models.OneToOneField(DagRun, on_delete=models.PROTECT, null=True, related_name="held_run")
 
     objects = HeldRunQuerySet.as_manager()
@@ -221,6 +232,16 @@ class HeldRun(models.Model):
                 fields=["verdict", "opened_at", "id"], condition=Q(state="held"), name="held_by_verdict"
             ),
             models.Index(fields=["dag", "partition_key", "-round"], name="held_rounds"),
+            # Read by lists and counts of those that are late.
+            models.Index(
+                fields=["late_at", "id"], condition=Q(state="held", late_at__isnull=False), name="held_late"
+            ),
+            # Read by overdue.note_late: only rows that become late, however many are.
+            models.Index(
+                fields=["late_at", "id"],
+                condition=Q(state="held", late_at__isnull=False, late_noted_at=None),
+                name="held_to_be_noted",
+            ),
         ]
 
     def __str__(self) -> str:

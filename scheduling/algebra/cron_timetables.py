@@ -205,7 +205,7 @@ class CronPartitionTimetable(CronTriggerTimetable):
                 yield self._keyed(at, at)
             return
         first = next(occurrences.between(start, end), None)
-        moved = None if first is None else self._moved(first)
+        moved = None if first is None else self._moved(first, self.run_offset)
         if moved is None:
             return
         instants = occurrences.between(moved, LATEST)
@@ -213,8 +213,18 @@ class CronPartitionTimetable(CronTriggerTimetable):
             yield self._keyed(at, instant)
 
     def tick_at(self, at: datetime) -> Tick | None:
-        moved = self._moved(at)
+        moved = self._moved(at, self.run_offset)
         return None if moved is None else self._keyed(at, moved)
+
+    def tick_of(self, key: str) -> Tick | None:
+        """The first tick for the partition `key`; none if no tick is.
+
+        :raises InvalidKey: unless it is spelled exactly as this timetable spells keys.
+        """
+        named = self.occurrences.after(self.resolve(key) - _INSTANT)
+        at = None if named is None else self._moved(named, -self.run_offset)
+        tick = None if at is None else self.tick_at(at)
+        return tick if tick and tick.partition_key == key else None
 
     def resolve(self, key: str) -> datetime:
         """The start of the period that `key` names.
@@ -223,13 +233,13 @@ class CronPartitionTimetable(CronTriggerTimetable):
         """
         return self._format.parse(validate_key(key), self.zone)
 
-    def _moved(self, at: datetime) -> datetime | None:
+    def _moved(self, at: datetime, ticks: int) -> datetime | None:
         occurrences = self.occurrences
         moved: datetime | None = at
-        for _ in range(abs(self.run_offset)):
+        for _ in range(abs(ticks)):
             if moved is None:
                 break
-            moved = occurrences.after(moved) if self.run_offset > 0 else occurrences.before(moved)
+            moved = occurrences.after(moved) if ticks > 0 else occurrences.before(moved)
         return moved
 
     def _keyed(self, at: datetime, instant: datetime) -> Tick:

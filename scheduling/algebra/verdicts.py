@@ -38,12 +38,16 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """How one Dag listens: its condition, a mapper for each leaf of it, and what late keys do."""
+    """How one Dag listens: its condition, a mapper for each leaf of it, and what late keys do.
+
+    `late_after`: how long after its expected time a missing key makes a held run overdue; none: never.
+    """
 
     condition: Expression
     mappers: Mapping[Leaf, Mapper]
     late: Late = Late.SETTLE
     settle: timedelta = SETTLE
+    late_after: timedelta | None = None
 
     def starts_with_one_key(self) -> bool:
         """One 1:1 dependency, or alternatives of such: every fresh key is a reason to run."""
@@ -76,7 +80,8 @@ class Held:
 class Progress:
     """How far one asset is. `required` is None where any one key that maps here is enough.
 
-    `present`: it has no partitions, and is there for every key.
+    `present`: it has no partitions, and is there for every key. `consumed` are those of the received keys
+    that are no more than what fired before.
     """
 
     leaf: Leaf
@@ -91,6 +96,7 @@ class Progress:
     noun: str = "keys"
     error: str = ""
     present: bool = False
+    consumed: tuple[str, ...] = ()
 
     @property
     def required_count(self) -> int:
@@ -185,6 +191,7 @@ def _progress(leaf: Leaf, listening: Listening, held: Held, now: datetime) -> Pr
         satisfied=not impossible and policy.satisfied(len(arrived), len(required)),
         renewed=not impossible and policy.satisfied(fresh, len(required)),
         unreachable=impossible,
+        consumed=tuple(key for key in arrived if not counted[key]),
         needed=policy.threshold(len(required)),
         noun=mapper.member_noun,
     )

@@ -1,8 +1,13 @@
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from partitions_site.environment import Environment, Knob, WrongSetting
+
+HOME = Path(__file__).parents[2]
 
 
 class TestEnvironment:
@@ -41,6 +46,33 @@ class TestEnvironment:
     def test_refuses_a_flag_that_is_neither_yes_nor_no(self):
         with pytest.raises(WrongSetting, match="A must be yes or no, not 'maybe'"):
             Environment({"A": "maybe"}).flag("A", True, "")
+
+    @pytest.mark.parametrize("written", ["", "https://pager.example/in?team=1", "http://127.0.0.1:9000"])
+    def test_takes_an_address(self, written):
+        assert Environment({"A": written}).address("A", "") == written
+
+    @pytest.mark.parametrize(
+        "written",
+        ["pager.example", "ftp://x", "https://", "http://u:secret@x/", "http://x:port", "http://x y"],
+    )
+    def test_refuses_what_is_no_address(self, written):
+        with pytest.raises(WrongSetting, match="A must be an http"):
+            Environment({"A": written}).address("A", "")
+
+    def test_alerts_are_signed_or_the_site_does_not_start(self):
+        variables = os.environ | {
+            "PARTITA_ALERT_URL": "https://pager.example/",
+            "PARTITA_ALERT_SECRET": "short",
+        }
+        refused = subprocess.run(
+            [sys.executable, "manage.py", "settings_table"],
+            env=variables,
+            capture_output=True,
+            text=True,
+            cwd=HOME,
+        )
+        assert refused.returncode != 0
+        assert "PARTITA_ALERT_SECRET must have 8 characters or more" in refused.stderr
 
     def test_makes_paths_absolute(self, monkeypatch, tmp_path):
         monkeypatch.chdir(tmp_path)

@@ -1,0 +1,120 @@
+"""What a held run lacks, from the verdict on it: the fewest keys that let it fire, and when it is overdue.
+
+Nothing here decides whether it may fire: that is `verdicts.judge`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import inf
+
+from scheduling.algebra.conditions import All, Any, Expression, Leaf
+from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.mappers import Mapper
+from scheduling.algebra.verdicts import Kind, Late, Listening, Progress, Verdict
+
+ExpectedAt = Callable[[Leaf, str], datetime | None]
+"""When an upstream key should be there; none where nobody knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """What one asset owes: `count` of `keys`, in order. `keys` is empty where none can be named.
+
+    `problem`: why nothing that comes will do.
+    """
+
+    leaf: Leaf
+    keys: tuple[str, ...]
+    count: int = 1
+    problem: str = ""
+
+    @property
+    def spare(self) -> int:
+        """How many of the keys may stay away."""
+        return len(self.keys) - self.count
+
+
+def lacks_of(listening: Listening, key: str, verdict: Verdict, *, is_late: bool = False) -> tuple[Lack, ...]:
+    """What each asset lacks that is not there yet for a held run of `key`.
+
+    :param is_late: one of its key has fired before; where all must come anew, what has been consumed lacks.
+    """
+    anew = is_late and listening.late is Late.RESTART
+    lacking = (each for each in verdict.progress if not (each.renewed if anew else each.satisfied))
+    return tuple(_lack(each, listening.mappers[each.leaf], key, anew) for each in lacking)
+
+
+def fewest(condition: Expression, lacks: Sequence[Lack]) -> tuple[Lack, ...] | None:
+    """Those of `lacks` that must go for `condition` to hold, as few keys as can be; none if none will do."""
+    by_leaf = {lack.leaf: lack for lack in lacks}
+    price, chosen = _cheapest(condition, by_leaf)
+    if price == inf:
+        return None
+    for leaf in list(chosen):
+        fewer = chosen - {leaf}
+        if condition.holds(lambda other, fewer=fewer: other in fewer or other not in by_leaf):  # type: ignore[misc]
+            chosen = fewer
+    return tuple(lack for lack in lacks if lack.leaf in chosen)
+
+
+def overdue_at(
+    listening: Listening, verdict: Verdict, lacks: Sequence[Lack], expected_at: ExpectedAt
+) -> datetime | None:
+    """The first instant at which it cannot fire without a key that is overdue; none if that is not known.
+
+    A key is overdue `late_after` its expected time. Keys are asked for in order, that of their times.
+    """
+    if verdict.kind is not Kind.WAITING or listening.late_after is None:
+        return None
+    ends = {lack.leaf: _end(lack, expected_at) for lack in lacks}
+    for end in sorted({end for end in ends.values() if end}):
+        late = {leaf for leaf, other in ends.items() if other and other <= end}
+        if not listening.condition.holds(lambda leaf, late=late: leaf not in late):  # type: ignore[misc]
+            return end + listening.late_after
+    return None
+
+
+def _lack(each: Progress, mapper: Mapper, key: str, anew: bool) -> Lack:
+    if each.error or each.unreachable:
+        return Lack(each.leaf, (), problem=each.sentence())
+    if each.required is not None:
+        spent = each.consumed if anew else ()
+        wanted = frozenset(each.missing) | frozenset(spent)
+        keys = tuple(required for required in each.required if required in wanted)
+        return Lack(each.leaf, keys, each.needed - (len(each.received) - len(spent)))
+    try:
+        return Lack(each.leaf, _that_map(mapper, key))
+    except PartitionError as error:
+        return Lack(each.leaf, (), problem=str(error))
+
+
+def _that_map(mapper: Mapper, key: str) -> tuple[str, ...]:
+    """Upstream keys each of which maps to `key`; none if nobody can name one."""
+    keys = mapper.upstream_keys(key)
+    if keys is None:
+        one = mapper.representative(key)
+        return () if one is None else (one,)
+    return keys
+
+
+def _cheapest(condition: Expression, lacks: Mapping[Leaf, Lack]) -> tuple[float, frozenset[Leaf]]:
+    """How many keys must come for `condition` to hold, and of which leaves."""
+    if isinstance(condition, Any):
+        return min((_cheapest(part, lacks) for part in condition.parts), key=lambda each: each[0])
+    parts = condition.parts if isinstance(condition, All) else ()
+    chosen = frozenset(leaf for part in parts for leaf in _cheapest(part, lacks)[1])
+    if not parts:
+        chosen = frozenset(leaf for leaf in condition.leaves() if leaf in lacks)
+    return sum(inf if lacks[leaf].problem else lacks[leaf].count for leaf in chosen), chosen
+
+
+def _end(lack: Lack, expected_at: ExpectedAt) -> datetime | None:
+    """When so many of the keys should have come that the others are too few."""
+    known: list[datetime] = []
+    for key in lack.keys:
+        if at := expected_at(lack.leaf, key):
+            known.append(at)
+        if len(known) > lack.spare:
+            return max(known)
+    return None

@@ -1,0 +1,173 @@
+"""Held runs that are overdue: when they will be, and what is done once when they are.
+
+1. Whoever judges a held run writes down when it becomes late (`late_at`); until then it sleeps.
+2. `note_late` takes those whose time has come, looks once more, and notes it: in the journal and, if the site
+   has an address for that, as an alert.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from django.conf import settings
+from django.db import transaction
+
+from core.models import Alert, Asset, Dependency, HeldRun
+from scheduling import expected, journal, listening, rounds
+from scheduling.algebra import specs
+from scheduling.algebra.conditions import Leaf
+from scheduling.algebra.lacking import Lack, lacks_of, overdue_at
+from scheduling.algebra.verdicts import Kind, Verdict
+from scheduling.assessing import assess
+from scheduling.doorbell import Bell, ring
+from scheduling.expected import Expectations, Owed
+from scheduling.listening import DagListening
+
+TOLD = 50
+"""Missing keys that an alert names."""
+
+
+def when_late(rows: Sequence[HeldRun], verdicts: Mapping[int, Verdict]) -> dict[int, datetime | None]:
+    """When each of `rows` becomes late if nothing more comes, by primary key.
+
+    Costs nothing for Dags that do not say `late_after`; for the others, a query and a few for each producer.
+    """
+    heard = listening.of_dags({row.dag for row in rows})
+    lacks = {
+        row.pk: lacks_of(answer.listening, row.partition_key, verdicts[row.pk])
+        for row in rows
+        if isinstance(answer := heard[row.dag_id], DagListening)
+        and answer.listening.late_after is not None
+        and verdicts[row.pk].kind is Kind.WAITING
+    }
+    times: dict[int, datetime | None] = dict.fromkeys((row.pk for row in rows), None)
+    if not any(lacks.values()):
+        return times
+    assets = _assets(row.dag_id for row in rows if row.pk in lacks)
+    expectations = Expectations(asset.pk for leaves in assets.values() for asset in leaves.values())
+    for row in rows:
+        answer = heard[row.dag_id]
+        if row.pk in lacks and isinstance(answer, DagListening):
+            leaves = assets[row.dag_id]
+
+            def expected_at(leaf: Leaf, key: str, leaves: dict[Leaf, Asset] = leaves) -> datetime | None:
+                return expectations.of(leaves[leaf], key).at if leaf in leaves else None
+
+            times[row.pk] = overdue_at(answer.listening, verdicts[row.pk], lacks[row.pk], expected_at)
+    return times
+
+
+def owed(
+    rows: Sequence[HeldRun], verdicts: Mapping[int, Verdict], *, most: int | None = None
+) -> dict[int, list[Owed]]:
+    """Who owes what each of `rows` lacks, by primary key, each key in order.
+
+    :param most: so many keys of each asset, the first ones. The number of queries does not grow with keys.
+    """
+    heard, late = listening.of_dags({row.dag for row in rows}), rounds.fired_before(rows)
+    assets = _assets(row.dag_id for row in rows)
+    expectations = Expectations(asset.pk for leaves in assets.values() for asset in leaves.values())
+    found: list[Owed] = []
+    counts: list[tuple[int, int]] = []
+    for row in rows:
+        answer = heard[row.dag_id]
+        if isinstance(answer, DagListening):
+            is_late, verdict = row.pk in late, verdicts[row.pk]
+            lacks = lacks_of(answer.listening, row.partition_key, verdict, is_late=is_late)
+            mine = [each for lack in lacks for each in owed_of(lack, assets[row.dag_id], expectations, most)]
+            counts.append((row.pk, len(mine)))
+            found += mine
+    complete = iter(expected.with_attempts(found))
+    return {row.pk: [] for row in rows} | {pk: [next(complete) for _ in range(count)] for pk, count in counts}
+
+
+def owed_of(
+    lack: Lack, assets: Mapping[Leaf, Asset], expectations: Expectations, most: int | None = None
+) -> list[Owed]:
+    """The keys that `lack` names, without what has been tried."""
+    asset = assets.get(lack.leaf)
+    if asset is None:
+        nobody = expected.Expected(None, f"not known: nothing defines {lack.leaf.words()}")
+        return [Owed(lack.leaf, None, key, nobody) for key in lack.keys[:most]]
+    times = ((key, expectations.of(asset, key)) for key in lack.keys[:most])
+    every = tuple(expectations.dags[asset.pk])
+    return [Owed(lack.leaf, asset, key, at, (at.dag,) if at.dag else every) for key, at in times]
+
+
+def note_late(*, now: datetime, limit: int = 200) -> int:
+    """Note up to `limit` held runs that have become late, once each. Returns how many were looked at."""
+    with transaction.atomic():
+        due = HeldRun.objects.to_be_noted(now).select_related("dag")
+        rows = list(due.select_for_update(skip_locked=True, no_key=True, of=("self",))[:limit])
+        if not rows:
+            return 0
+        verdicts = assess(rows, now=now)
+        times = when_late(rows, verdicts)
+        for row in rows:
+            row.late_at = times[row.pk]
+        late = [row for row in rows if row.late_at and row.late_at <= now]
+        for row in late:
+            row.late_noted_at = now
+        HeldRun.objects.bulk_update(rows, ["late_at", "late_noted_at"])
+        journal.note_all([_entry(row, verdicts[row.pk], now) for row in late])
+        if settings.ALERT_URL and late:
+            _leave_alerts(late, verdicts, now)
+    return len(rows)
+
+
+def _assets(dag_ids: Iterable[int]) -> dict[int, dict[Leaf, Asset]]:
+    """The asset behind each leaf, by Dag. One query."""
+    found: dict[int, dict[Leaf, Asset]] = {dag_id: {} for dag_id in dag_ids}
+    rows = Dependency.objects.filter(dag__in=found, asset__isnull=False).select_related("asset")
+    for row in rows:
+        if row.asset:
+            found[row.dag_id][specs.load(row.leaf, "condition")] = row.asset
+    return found
+
+
+def _entry(row: HeldRun, verdict: Verdict, now: datetime) -> journal.JournalEntry:
+    late_at = row.late_at.isoformat() if row.late_at else None
+    return journal.entry(
+        "held run late",
+        at=now,
+        about=row.dag,
+        key=row.partition_key,
+        sentence=verdict.sentence,
+        late_at=late_at,
+    )
+
+
+def _leave_alerts(late: Sequence[HeldRun], verdicts: Mapping[int, Verdict], now: datetime) -> None:
+    owing = owed(late, verdicts, most=TOLD)
+    Alert.objects.bulk_create(
+        [
+            Alert(
+                held_run=row, body=_body(row, verdicts[row.pk], owing[row.pk]), created_at=now, send_after=now
+            )
+            for row in late
+        ],
+        ignore_conflicts=True,
+    )
+    ring(Bell.ALERT)
+
+
+def _body(row: HeldRun, verdict: Verdict, owing: Sequence[Owed]) -> dict[str, object]:
+    return {
+        "event": "held_run_late",
+        "id": row.pk,
+        "dag_id": row.dag.dag_id,
+        "partition_key": row.partition_key or None,
+        "round": row.round,
+        "held_since": row.opened_at.isoformat(),
+        "late_at": row.late_at.isoformat() if row.late_at else None,
+        "sentence": verdict.sentence,
+        "missing": [
+            {
+                "asset": each.asset.name if each.asset else each.leaf.words(),
+                "partition_key": each.key,
+                "expected_at": each.expected.at.isoformat() if each.expected.at else None,
+                "owed_by": [dag.dag_id for dag in each.dags],
+            }
+            for each in owing[:TOLD]
+        ],
+        "url": f"{settings.SITE_URL.rstrip('/')}/held/{row.pk}",
+    }

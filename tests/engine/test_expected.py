@@ -1,0 +1,128 @@
+"""When keys are expected: by the tick that makes them, by when others came, or nobody knows."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from core.models import DagRun
+from scheduling import runs
+from scheduling.algebra import specs
+from scheduling.algebra.time_partitions import DailyPartitions
+from scheduling.expected import Expectations
+from scheduling.runs import NewRun
+from tests.engine import world
+from tests.engine.world import MINUTE, NOW, asset, emit
+
+pytestmark = pytest.mark.django_db
+
+HOURLY = {"type": "CronPartitionTimetable", "cron": "0 * * * *"}
+BEGAN = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def at(hour, minute=0, day=10):
+    return datetime(2026, 3, day, hour, minute, tzinfo=UTC)
+
+
+def expected(name, key):
+    return Expectations([asset(name).pk]).of(asset(name), key)
+
+
+def days_from(start):
+    return specs.dump(DailyPartitions(start=start))
+
+
+def took(dag, minutes, key="x"):
+    """A run of `dag` that took so long and ended well."""
+    [run] = runs.create([NewRun(dag=dag, run_type=runs.Type.MANUAL, partition_key=key)], at=NOW)
+    DagRun.objects.filter(pk=run.pk).update(state="success", started_at=NOW, ended_at=NOW + minutes * MINUTE)
+
+
+class TestByTick:
+    @pytest.fixture
+    def hourly(self, db):
+        return world.dag("ingest", HOURLY, writes=["hourly"], start_date=BEGAN)
+
+    def test_is_the_tick_that_makes_the_key(self, hourly):
+        found = expected("hourly", "2026-03-10T09:00:00")
+        assert (found.at, found.words) == (at(9), "the tick of ingest, and as long as its runs take")
+
+    def test_and_as_long_as_its_runs_usually_take(self, hourly):
+        for minutes in (4, 5, 90):
+            took(hourly, minutes)
+        assert expected("hourly", "2026-03-10T09:00:00").at == at(9, 5)
+
+    def test_a_run_that_failed_says_nothing(self, hourly):
+        took(hourly, 7)
+        DagRun.objects.update(state="failed")
+        assert expected("hourly", "2026-03-10T09:00:00").at == at(9)
+
+    def test_an_offset_is_counted_back(self):
+        world.dag("late", HOURLY | {"run_offset": -1}, writes=["hourly"], start_date=BEGAN)
+        assert expected("hourly", "2026-03-10T09:00:00").at == at(10)
+
+    def test_of_many_ticks_for_one_key_the_first_makes_it(self):
+        refresh = {"type": "CronPartitionTimetable", "cron": "*/5 * * * *", "key_format": "%Y-%m-%d"}
+        world.dag("refresh", refresh, writes=["daily"], start_date=BEGAN)
+        assert expected("daily", "2026-03-10").at == at(0)
+
+    def test_a_key_from_before_the_dag_began_is_not_known(self, hourly):
+        found = expected("hourly", "2026-02-10T09:00:00")
+        assert (found.at, found.words) == (
+            None,
+            "not known: ingest began after its tick of 2026-02-10 09:00 UTC",
+        )
+
+    def test_nor_is_one_from_after_its_end(self):
+        world.dag("over", HOURLY, writes=["hourly"], start_date=BEGAN, end_date=at(8))
+        found = expected("hourly", "2026-03-10T09:00:00")
+        assert (found.at, found.words) == (
+            None,
+            "not known: over ends before its tick of 2026-03-10 09:00 UTC",
+        )
+
+    @pytest.mark.parametrize("key", ["tw", "2026-03-10", "2026-03-10T09:30:00"])
+    def test_a_key_that_no_tick_makes_is_looked_for_in_the_history(self, hourly, key):
+        found = expected("hourly", key)
+        assert found.at is None
+        assert "too few partitions" in found.words
+
+    def test_a_dag_that_nothing_defines_any_more_makes_nothing(self, hourly):
+        hourly.is_active = False
+        hourly.save()
+        assert expected("hourly", "2026-03-10T09:00:00").at is None
+
+
+class TestByHistory:
+    @pytest.fixture
+    def days(self, db):
+        """A week of days, each of which came at about six the morning after."""
+        daily = asset("daily", partitions=days_from("2026-03-01"))
+        for day, minute in zip(range(2, 9), (0, 10, 20, 30, 5, 15, 25), strict=True):
+            emit("daily", f"2026-03-{day:02}", at=at(6, minute, day=day + 1))
+        return daily
+
+    def test_is_as_long_after_the_date_as_usual(self, days):
+        found = expected("daily", "2026-03-10")
+        assert found.at == at(6, 15, day=11)
+        assert found.words == "the last 7 partitions came as long after their dates"
+
+    def test_the_first_arrival_counts_not_a_correction(self, days):
+        emit("daily", "2026-03-08", "2026-03-07", "2026-03-06", at=NOW + timedelta(days=30))
+        assert expected("daily", "2026-03-10").at == at(6, 15, day=11)
+
+    def test_a_few_say_nothing(self):
+        asset("daily", partitions=days_from("2026-03-01"))
+        emit("daily", "2026-03-01", "2026-03-02")
+        assert "too few partitions" in expected("daily", "2026-03-10").words
+
+    def test_a_replay_of_the_past_says_nothing(self):
+        asset("daily", partitions=days_from("2026-02-01"))
+        emit("daily", *(f"2026-02-{day:02}" for day in range(1, 21)))
+        found = expected("daily", "2026-03-10")
+        assert (found.at, found.words) == (
+            None,
+            "not known: no timetable makes it, and its partitions come at no regular time",
+        )
+
+    def test_a_key_without_time_has_none(self, days):
+        assert expected("daily", "tw").words == "not known: the key has no time in it"
