@@ -42,7 +42,7 @@ def dag(request: HtmxRequest, dag_id: str) -> HttpResponse:
         "line": later(lambda: board.lines([row])[0]),
         "ticks": later(board.next_ticks, row, now=now),
         "page": later(board.runs, RunFilter(dag=dag_id), size=SHOWN_RUNS),
-        "held": later(board.held_runs, HeldFilter(dag=dag_id), size=SHOWN_HELD),
+        "held": later(board.held_runs, HeldFilter(dag=dag_id), now=now, size=SHOWN_HELD),
         "dependencies": later(lambda: list(row.dependencies.select_related("asset").order_by("pk"))),
         "outlets": later(lambda: list(row.outlets.select_related("asset").order_by("asset__name"))),
         **_form(request, row, now),

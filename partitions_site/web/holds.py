@@ -1,5 +1,7 @@
 """Held runs: what waits, for what, since when; and what a person may do about it."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpResponse
@@ -11,29 +13,62 @@ from django.views.decorators.http import require_http_methods, require_safe
 from core.models import Asset, Dag, DagRun, HeldRun
 from partitions_site.web import confirm
 from partitions_site.web.confirm import Question
-from partitions_site.web.http import HtmxRequest, allowed, answer, deed, later, whole
-from scheduling import board
+from partitions_site.web.http import HtmxRequest, allowed, answer, deed, later
+from scheduling import board, overdue
 from scheduling import holds as engine
 from scheduling.algebra.verdicts import Kind, Progress, Verdict
 from scheduling.board import HeldFilter
+from scheduling.expected import Owed
 
 VERDICTS = (Kind.BROKEN, Kind.UNREACHABLE, Kind.WAITING, Kind.SETTLING, Kind.PAUSED, Kind.READY)
+
+SHOWN_MISSING = 200
+"""Missing keys of one asset that a page names, each with who owes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One held run in the list; `first` is the missing key of each asset that is expected first."""
+
+    row: HeldRun
+    verdict: Verdict
+    is_late: bool
+    first: list[Owed]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far one asset of a held run is, and who owes what is missing."""
+
+    progress: Progress
+    asset: Asset | None
+    owed: list[Owed]
+
+    @property
+    def more(self) -> int:
+        """Missing keys that are not named one by one."""
+        return max(0, len(self.progress.missing) - len(self.owed))
 
 
 @require_safe
 def held_runs(request: HtmxRequest) -> HttpResponse:
-    """All that is held, those that have waited longest first. The rows poll this same address."""
+    """All that is held: what is late and what never fires first. The rows poll this same address."""
+    now = timezone.now()
     wanted = HeldFilter(
         verdict=request.GET.get("verdict", ""),
+        only_late=request.GET.get("late") == "yes",
         dag=request.GET.get("dag", ""),
         asset=request.GET.get("asset", ""),
         key=request.GET.get("key", "").strip(),
         newest_first=request.GET.get("order") == "newest",
     )
+    after = request.GET.get("after", "")
     context = {
+        "now": now,
         "wanted": wanted,
-        "after": whole(request.GET.get("after")),
-        "page": later(_page, wanted, whole(request.GET.get("after"))),
+        "after": after,
+        "page": later(_page, wanted, after, now),
+        "late_count": HeldRun.objects.late(now).count(),
         "counts": later(_counts),
         "dag_ids": later(lambda: list(_listening().values_list("dag_id", flat=True))),
     }
@@ -43,11 +78,14 @@ def held_runs(request: HtmxRequest) -> HttpResponse:
 @require_safe
 def held_run(request: HtmxRequest, pk: int) -> HttpResponse:
     """Why is this run held? The page polls this same address until the run it became has ended."""
-    row = _get(pk)
+    row, now = _get(pk), timezone.now()
+    verdict = later(lambda: _verdict(row))
     context = {
+        "now": now,
         "row": row,
-        "verdict": later(lambda: _verdict(row)),
-        "assets": later(_by_leaf, row),
+        "verdict": verdict,
+        "is_late": bool(row.late_at and row.late_at <= now),
+        "assets": later(lambda: _standings(row, verdict)),
         "rounds": later(lambda: list(_rounds(row))),
         "is_open": row.state == HeldRun.State.HELD,
         "is_moving": row.state == HeldRun.State.HELD
@@ -116,13 +154,15 @@ def _verdict(row: HeldRun) -> Verdict:
     return engine.assess([row], now=timezone.now())[row.pk]
 
 
-def _page(wanted: HeldFilter, after: int) -> dict[str, Any]:
-    page = board.held_runs(wanted, after=after)
-    verdicts = engine.assess(page.rows, now=timezone.now())
-    return {
-        "rows": [(row, verdicts[row.pk]) for row in page.rows],
-        "following": page.following,
-    }
+def _page(wanted: HeldFilter, after: str, now: datetime) -> dict[str, Any]:
+    page = board.held_runs(wanted, now=now, after=after)
+    verdicts = engine.assess(page.rows, now=now)
+    owed = overdue.owed(page.rows, verdicts, most=1)
+    rows = [
+        Row(row, verdicts[row.pk], bool(row.late_at and row.late_at <= now), owed[row.pk])
+        for row in page.rows
+    ]
+    return {"rows": rows, "following": page.following}
 
 
 def _counts() -> list[tuple[str, int]]:
@@ -140,26 +180,16 @@ def _rounds(row: HeldRun) -> Any:
     return same.select_related("run").order_by("-round")[:10]
 
 
-def _by_leaf(row: HeldRun) -> list[tuple[Progress, str, str]]:
-    """Each asset's progress, its name, and the id of the Dag that writes it if one alone does."""
-    progress = _verdict(row).progress
-    dependencies = {_spelled(each.leaf): each.asset for each in row.dag.dependencies.select_related("asset")}
-    found = [(each, dependencies.get(each.leaf.words())) for each in progress]
-    producers: dict[int, set[str]] = {}
-    assets = [asset for _, asset in found if asset]
-    for asset_id, dag_id in Asset.objects.filter(
-        pk__in=[asset.pk for asset in assets], outlets__dag__is_active=True
-    ).values_list("pk", "outlets__dag__dag_id"):
-        producers.setdefault(asset_id, set()).add(dag_id)
+def _standings(row: HeldRun, verdict: Verdict) -> list[Standing]:
+    owed: dict[str, list[Owed]] = {}
+    for each in overdue.owed([row], {row.pk: verdict}, most=SHOWN_MISSING)[row.pk]:
+        owed.setdefault(each.leaf.words(), []).append(each)
+    assets = {_spelled(each.leaf): each.asset for each in row.dag.dependencies.select_related("asset")}
     return [
-        (each, asset.name if asset else "", _only(producers.get(asset.pk, set())) if asset else "")
-        for each, asset in found
+        Standing(each, assets.get(each.leaf.words()), owed.get(each.leaf.words(), []))
+        for each in verdict.progress
     ]
 
 
 def _spelled(leaf: dict[str, Any]) -> str:
     return next(iter(leaf.values()), "")
-
-
-def _only(names: set[str]) -> str:
-    return next(iter(names)) if len(names) == 1 else ""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Max, Min, Q
 
 from core.models import Dag, DagRun, DefinitionSource, HeldRun, MappingProblem, Partition, Sensor
 from scheduling.algebra.verdicts import Kind
@@ -28,9 +28,10 @@ class Need:
 
 
 def needs(health: Health, *, now: datetime) -> list[Need]:
-    """Everything that will not mend itself. Seven queries."""
+    """Everything that will not mend itself. Eight queries."""
     since = now - RECENT
     return [
+        *_late(now),
         *_engine(health),
         *_definitions(),
         *_dags(),
@@ -52,6 +53,18 @@ def flow() -> dict[str, int]:
 def verdicts() -> Counter[str]:
     """How many open held runs were last judged how."""
     return Counter(dict(HeldRun.objects.held().values_list("verdict").annotate(Count("pk"))))
+
+
+def _late(now: datetime) -> Iterator[Need]:
+    rows = (
+        HeldRun.objects.late(now)
+        .values("dag__dag_id")
+        .annotate(count=Count("pk"), sentence=Max("sentence"), key=Min("partition_key"), at=Min("late_at"))
+        .order_by("at", "dag__dag_id")
+    )
+    for row in rows[:50]:
+        sentence = f"{row['key']} is {row['sentence']}" if row["count"] == 1 else row["sentence"]
+        yield Need("late", row["dag__dag_id"], sentence, row["count"], at=row["at"])
 
 
 def _engine(health: Health) -> Iterator[Need]:

@@ -1,13 +1,18 @@
 """Long lists, a page at a time: paged by key, so that the hundredth page costs what the first does."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Generic, TypeVar
 
 from django.db.models import Model, QuerySet
 
 from core.models import DagRun, Dependency, HeldRun, JournalEntry
+from scheduling.algebra.verdicts import Kind
 
 PAGE = 50
+
+NEVER_FIRE = (Kind.BROKEN, Kind.UNREACHABLE)
+"""Verdicts that do not mend themselves."""
 
 Row = TypeVar("Row", bound=Model)
 
@@ -21,10 +26,19 @@ class Page(Generic[Row]):
 
 
 @dataclass(frozen=True, slots=True)
+class HeldPage:
+    """Open held runs in order, and where the next page goes on; empty when there is no next."""
+
+    rows: list[HeldRun]
+    following: str
+
+
+@dataclass(frozen=True, slots=True)
 class HeldFilter:
     """What to show of the open held runs; empty fields do not narrow."""
 
     verdict: str = ""
+    only_late: bool = False
     dag: str = ""
     asset: str = ""
     key: str = ""
@@ -50,18 +64,23 @@ class JournalFilter:
     backfill: int = 0
 
 
-def held_runs(wanted: HeldFilter, *, after: int = 0, size: int = PAGE) -> Page[HeldRun]:
-    """Open held runs, those that have waited longest first."""
-    rows = HeldRun.objects.held().select_related("dag")
-    if wanted.verdict:
-        rows = rows.filter(verdict=wanted.verdict)
-    if wanted.dag:
-        rows = rows.filter(dag__dag_id=wanted.dag)
-    if wanted.asset:
-        rows = rows.filter(dag__in=Dependency.objects.filter(asset__name=wanted.asset).values("dag"))
-    if wanted.key:
-        rows = rows.filter(partition_key__icontains=wanted.key)
-    return page_of(rows, after, size, newest_first=wanted.newest_first)
+def held_runs(wanted: HeldFilter, *, now: datetime, after: str = "", size: int = PAGE) -> HeldPage:
+    """Open held runs: those that are late, those that can never fire, the others; each by their age.
+
+    :param after: where a page before said that the next one goes on.
+    """
+    start, _, pk = after.partition(".")
+    at, last = (int(start), int(pk)) if start.isdigit() and pk.isdigit() else (0, 0)
+    found: list[tuple[int, HeldRun]] = []
+    for number, rows in list(enumerate(_sections(_held(wanted), now, wanted.only_late)))[at:]:
+        left = size + 1 - len(found)
+        part = page_of(rows, last if number == at else 0, left, newest_first=wanted.newest_first)
+        found += ((number, row) for row in part.rows)
+        if len(found) > size:
+            break
+    shown = found[:size]
+    following = f"{shown[-1][0]}.{shown[-1][1].pk}" if len(found) > size else ""
+    return HeldPage([row for _, row in shown], following)
 
 
 def runs(wanted: RunFilter, *, after: int = 0, size: int = PAGE) -> Page[DagRun]:
@@ -98,3 +117,23 @@ def page_of(rows: QuerySet[Row], after: int, size: int, *, newest_first: bool) -
         rows = rows.filter(pk__lt=after) if newest_first else rows.filter(pk__gt=after)
     found = list(rows.order_by("-pk" if newest_first else "pk")[: size + 1])
     return Page(found[:size], found[size - 1].pk if len(found) > size else None)
+
+
+def _held(wanted: HeldFilter) -> QuerySet[HeldRun]:
+    rows = HeldRun.objects.held().select_related("dag")
+    if wanted.verdict:
+        rows = rows.filter(verdict=wanted.verdict)
+    if wanted.dag:
+        rows = rows.filter(dag__dag_id=wanted.dag)
+    if wanted.asset:
+        rows = rows.filter(dag__in=Dependency.objects.filter(asset__name=wanted.asset).values("dag"))
+    if wanted.key:
+        rows = rows.filter(partition_key__icontains=wanted.key)
+    return rows
+
+
+def _sections(rows: QuerySet[HeldRun], now: datetime, only_late: bool = False) -> list[QuerySet[HeldRun]]:
+    late, others = rows.filter(late_at__lte=now), rows.exclude(late_at__lte=now)
+    if only_late:
+        return [late]
+    return [late, others.filter(verdict__in=NEVER_FIRE), others.exclude(verdict__in=NEVER_FIRE)]

@@ -1,9 +1,13 @@
 """Held runs: what waits, for what, and what a person does about it."""
 
+from datetime import UTC, datetime
+
 import pytest
 
-from core.models import DagRun, HeldRun, JournalEntry
+from core.models import Asset, DagRun, HeldRun, JournalEntry, Outlet
 from partitions_site import roles
+from tests.engine import world
+from tests.engine.world import NOW
 
 URL = "/api/v2/heldRuns"
 
@@ -68,7 +72,7 @@ class TestList:
     @pytest.mark.parametrize("keys", ["false", "true"])
     def test_needs_the_same_queries_for_many_as_for_one(self, api, emit, django_assert_max_num_queries, keys):
         emit("hourly_sales", *(f"2026-03-{day:02}T00:00:00" for day in range(1, 29)))
-        with django_assert_max_num_queries(6):
+        with django_assert_max_num_queries(10):
             assert len(api.get(f"{URL}?keys={keys}&limit=100").json()["held_runs"]) == 56
 
     def test_refuses_a_state_there_is_not(self, api, held):
@@ -200,3 +204,51 @@ class TestWhereDashboardsLook:
     @pytest.mark.parametrize("url", ["/ui/partitioned_dag_runs?dag_id=nope", "/ui/next_run_assets/nope"])
     def test_knows_no_other_dag(self, api, lab, url):
         assert api.get(url).status_code == 404
+
+
+class TestLate:
+    @pytest.fixture
+    def late(self, held):
+        """The day is late: hour 09 was expected of a Dag, long ago."""
+        dag = world.dag(
+            "ingest_hours",
+            {"type": "CronPartitionTimetable", "cron": "0 * * * *"},
+            start_date=datetime(2026, 3, 1, tzinfo=UTC),
+            is_paused=True,
+        )
+        Outlet.objects.create(dag=dag, asset=Asset.objects.get(name="hourly_sales"), task_id="write")
+        row = held["lab_daily_sales"]
+        HeldRun.objects.filter(pk=row.pk).update(late_at=NOW)
+        return row
+
+    def test_says_since_when_and_who_owes_what(self, api, late):
+        found = api.get(f"{URL}/{late.pk}").json()
+        assert (found["is_late"], found["late_at"]) == (True, "2026-03-11T09:10:00Z")
+        assert (found["expected_at"], found["owed_by"]) == ("2026-03-10T09:00:00Z", ["ingest_hours"])
+        [asset] = found["assets"]
+        assert [each["partition_key"][11:13] for each in asset["missing"]] == ["09", "11", "22"]
+        assert asset["missing"][0] == {
+            "partition_key": "2026-03-10T09:00:00",
+            "expected_at": "2026-03-10T09:00:00Z",
+            "expected_by": "the tick of ingest_hours, and as long as its runs take",
+            "owed_by": ["ingest_hours"],
+            "last_dag_run_id": None,
+            "last_dag_run_state": None,
+            "held_run_id": None,
+        }
+
+    def test_names_the_last_attempt(self, api, late):
+        answer = api.post("/api/v2/dags/ingest_hours/dagRuns", {"partition_key": "2026-03-10T09:00:00"})
+        [asset] = api.get(f"{URL}/{late.pk}").json()["assets"]
+        assert asset["missing"][0]["last_dag_run_id"] == answer.json()["dag_run_id"]
+        assert asset["missing"][0]["last_dag_run_state"] == "queued"
+
+    def test_narrows_to_those_that_are_late_or_to_the_others(self, api, late):
+        everything = api.get(URL).json()["total_entries"]
+        assert rows(api.get(f"{URL}?is_late=true")) == [("lab_daily_sales", "2026-03-10")]
+        assert api.get(f"{URL}?is_late=false").json()["total_entries"] == everything - 1
+        assert api.get(f"{URL}?is_late=maybe").status_code == 422
+
+    def test_what_was_cancelled_is_not_late_any_more(self, api, late):
+        found = api.post(f"{URL}/{late.pk}/cancel", {}).json()
+        assert (found["is_late"], found["owed_by"], found["expected_at"]) == (False, [], None)

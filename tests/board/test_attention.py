@@ -45,6 +45,18 @@ class TestNeeds:
         [need] = needs()
         assert (need.subject, need.sentence, need.count) == ("broken", error["sentence"], 2)
 
+    def test_what_is_late_comes_first_once_per_dag(self):
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        emit("hourly", *hours("2026-03-09", 1), *hours("2026-03-10", 1), *hours("2026-03-11", 1))
+        turn()
+        later = timedelta(minutes=5)
+        world.HeldRun.objects.exclude(partition_key="2026-03-11").update(late_at=NOW)
+        world.HeldRun.objects.filter(partition_key="2026-03-11").update(late_at=NOW + 2 * later)
+        late, *others = needs(NOW + later)
+        assert (late.kind, late.subject, late.count, late.at) == ("late", "sum", 2, NOW)
+        assert [need.kind for need in others] == ["engine", "engine"]
+        assert health.report(NOW + later).late_held_runs == 2
+
     def test_held_runs_that_can_never_fire_are_counted_per_dag(self):
         hopeless = HOURS_TO_DAY | {"wait_policy": {"type": "MinimumCount", "n": 24}}
         consumer("sum", {"hourly": hopeless})

@@ -5,7 +5,7 @@ from scheduling import board, journal, runs
 from scheduling.board import HeldFilter, JournalFilter, RunFilter
 from scheduling.runs import Ask
 from tests.engine import world
-from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, asset, consumer, emit, turn
+from tests.engine.world import ALICE, HOURS_TO_DAY, MINUTE, NOW, asset, consumer, emit, turn
 
 pytestmark = pytest.mark.django_db
 
@@ -22,33 +22,42 @@ def held(db):
 
 
 def keys(wanted=None, **options):
-    page = board.held_runs(wanted or HeldFilter(), **options)
+    page = board.held_runs(wanted or HeldFilter(), now=NOW, **options)
     return [row.partition_key for row in page.rows], page.following
 
 
 @pytest.mark.usefixtures("held")
 class TestHeldRuns:
-    def test_those_that_have_waited_longest_come_first(self):
+    def test_what_never_fires_comes_first_then_those_that_have_waited_longest(self):
         found, following = keys()
-        assert found == sorted(found, key=lambda key: HeldRun.objects.get(partition_key=key).pk)
-        assert (len(found), following) == (9, None)
+        assert found[0] == "2026-03-04"
+        assert found[1:] == sorted(found[1:], key=lambda key: HeldRun.objects.get(partition_key=key).pk)
+        assert (len(found), following) == (9, "")
 
-    def test_newest_first_is_the_same_the_other_way_round(self):
-        assert keys(HeldFilter(newest_first=True))[0] == keys()[0][::-1]
+    def test_what_is_late_comes_before_it(self):
+        HeldRun.objects.filter(partition_key__in=["2026-03-06", "2026-03-02"]).update(late_at=NOW)
+        HeldRun.objects.filter(partition_key="2026-03-01").update(late_at=NOW + MINUTE)
+        assert keys()[0][:4] == ["2026-03-02", "2026-03-06", "2026-03-04", "2026-03-01"]
+        assert keys(HeldFilter(only_late=True))[0] == ["2026-03-02", "2026-03-06"]
+
+    def test_newest_first_turns_each_part_round(self):
+        found = keys()[0]
+        assert keys(HeldFilter(newest_first=True))[0] == [found[0], *found[:0:-1]]
 
     @pytest.mark.parametrize("newest_first", [False, True])
     def test_pages_cover_everything_once(self, newest_first):
-        wanted, found, after = HeldFilter(newest_first=newest_first), [], 0
+        wanted, found, after = HeldFilter(newest_first=newest_first), [], ""
+        HeldRun.objects.filter(partition_key__gte="2026-03-05").update(late_at=NOW)
         while True:
-            page, following = keys(wanted, after=after, size=4)
+            page, following = keys(wanted, after=after, size=2)
             found += page
-            if following is None:
+            if not following:
                 break
             after = following
         assert found == keys(wanted)[0]
 
     def test_a_page_that_is_just_full_has_no_next(self):
-        assert keys(size=9)[1] is None
+        assert keys(size=9)[1] == ""
 
     @pytest.mark.parametrize(
         ("wanted", "count"),
