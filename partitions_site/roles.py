@@ -30,7 +30,9 @@ GRANTS: dict[str, tuple[str, ...]] = {
     EDITOR: (
         "core.change_dependency",
         "core.change_asset",
+        "core.delete_assetevent",
         "core.delete_dagrun",
+        "core.delete_partition",
         "core.add_pool",
         "core.change_pool",
         "core.delete_pool",

@@ -14,18 +14,27 @@ from scheduling.journal import Deed
 from scheduling.listening import UNKEYED
 
 
+class NeverSeen(PartitionError):
+    """Nothing is known of a partition of that key."""
+
+
 class EventConsumed(PartitionError):
     """A run has consumed the event: it stays on record."""
 
 
 @transaction.atomic
-def wipe(asset: Asset, keys: Sequence[str], *, deed: Deed, at: datetime) -> int:
-    """The partitions have no data any more; their events stay, as history. How many had some.
+def wipe(asset: Asset, keys: Sequence[str], *, deed: Deed, at: datetime) -> list[str]:
+    """The partitions have no data any more; their events stay, as history. Returns the keys that had some.
 
     What was said of them and nobody has mapped yet is void. What fired stays fired.
+
+    :raises NeverSeen: if nothing is known of one of `keys`; then none is wiped.
     """
+    keys = sorted(set(keys))
+    known = dict(Partition.objects.filter(asset=asset, key__in=keys).values_list("key", "data_at"))
+    if unknown := [key for key in keys if key not in known]:
+        raise NeverSeen(f"nothing is known of partition {unknown[0]!r} of {asset}: nothing was wiped")
     rows = _lock_counting(asset, keys)
-    wiped = Partition.objects.filter(asset=asset, key__in=keys, data_at__isnull=False).count()
     states.take_data(asset, keys, at)
     AssetEvent.objects.unrouted().filter(asset=asset, partition_key__in=keys).update(routed_at=at)
     MappingProblem.objects.filter(event__asset=asset, event__partition_key__in=keys).delete()
@@ -33,7 +42,7 @@ def wipe(asset: Asset, keys: Sequence[str], *, deed: Deed, at: datetime) -> int:
     _judge_again(rows, at)
     for key in keys:
         journal.note("partition wiped", deed=deed, at=at, about=asset, key=key)
-    return wiped
+    return [key for key in keys if known[key]]
 
 
 @transaction.atomic

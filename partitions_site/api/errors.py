@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import exception_handler
 
-from scheduling import backfills, elsewhere, events, holds, runs, sensors
+from scheduling import backfills, elsewhere, events, holds, runs, sensors, wiping
 from scheduling.algebra.errors import PartitionError
 from scheduling.configuration import pools
 
@@ -133,6 +133,8 @@ REFUSALS: dict[type[PartitionError], type[exceptions.APIException]] = {
     sensors.NotLooking: Conflict,
     holds.NotHeld: Conflict,
     events.InactiveAsset: Conflict,
+    wiping.NeverSeen: exceptions.NotFound,
+    wiping.EventConsumed: Conflict,
     elsewhere.NotWithYou: Conflict,
     pools.PoolTaken: Conflict,
     pools.PoolInUse: Conflict,

@@ -7,6 +7,7 @@ from django.db.models import Max, Q
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -25,11 +26,13 @@ from partitions_site.api.fields import (
     Text,
     Whole,
     read_body,
+    row_id,
 )
 from partitions_site.api.filters import Exactly, Pattern, Prefix, Range, When
 from partitions_site.api.masking import masked
 from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives
+from scheduling import wiping
 from scheduling.events import EventReport, Registered, register_events
 
 
@@ -164,6 +167,25 @@ class Events(Address):
         [answer] = register([report], request)
         written = EventOut(answer.event, context=made_of([answer.event])).data
         return Response(written, status=201 if name and answer.is_new else 200)
+
+
+class OneEvent(Address):
+    """`/api/v2/assets/events/{event_id}`."""
+
+    needs = {"DELETE": "core.delete_assetevent"}
+
+    @extend_schema(
+        operation_id="delete_asset_event",
+        summary="Take an event back that no run has consumed",
+        description="Its partition is as the event before left it, or without data.",
+        responses=gives(None, 204, refusals=(404, 409, 422)),
+    )
+    def delete(self, request: Request, event_id: str) -> Response:
+        event = AssetEvent.objects.select_related("asset").filter(pk=row_id("event_id", event_id)).first()
+        if event is None:
+            raise NotFound(f"The asset event with ID: `{event_id}` was not found")
+        wiping.delete_event(event, deed=deed(request), at=timezone.now())
+        return Response(status=204)
 
 
 def made_of(events: Iterable[AssetEvent]) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 from django.http import QueryDict
-from drf_spectacular.utils import OpenApiParameter, extend_schema_field
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,11 +13,14 @@ from rest_framework.response import Response
 from core.models import Partition
 from partitions_site.api import dimensions, partition_ranges
 from partitions_site.api.assets import find_asset
-from partitions_site.api.auth import Address
-from partitions_site.api.fields import Flag, Instant, JsonObject, read_value, row_id
+from partitions_site.api.auth import Address, deed
+from partitions_site.api.errors import Invalid, problem
+from partitions_site.api.fields import Flag, Instant, JsonObject, PartitionKey, read_value, row_id
 from partitions_site.api.filters import AnyOf, Pattern, Prefix, Range, When
 from partitions_site.api.masking import masked
 from partitions_site.api.pages import Listing
+from partitions_site.api.schema import gives
+from scheduling import wiping
 
 
 class PartitionOut(serializers.Serializer[Any]):
@@ -45,6 +49,10 @@ class CountsOut(serializers.Serializer[Any]):
 
     counts = serializers.DictField(child=serializers.IntegerField())
     total_entries = serializers.IntegerField()
+
+
+class WipedOut(serializers.Serializer[Any]):
+    partition_keys = serializers.ListField(child=serializers.CharField(), help_text="Those that had data")
 
 
 RANGES_WORDS = (
@@ -84,6 +92,8 @@ PARTITIONS = Listing(
 class AssetPartitions(Address):
     """`/api/v2/assets/{asset_id}/partitions`."""
 
+    needs = {"DELETE": "core.delete_partition"}
+
     @PARTITIONS.described(
         "get_asset_partitions",
         "State of each partition that was seen",
@@ -98,6 +108,22 @@ class AssetPartitions(Address):
         if _flag(query, "summary"):
             return Response(_counts(rows.filter(PARTITIONS.narrowed(query))))
         return PARTITIONS.answer(request, rows.select_related("attempt_run__dag"))
+
+    @extend_schema(
+        operation_id="wipe_asset_partitions",
+        summary="Say that partitions have no data any more; their events and runs stay",
+        description="Open held runs no longer count them. All of them are wiped, or none.",
+        parameters=[OpenApiParameter("partition_key", str, many=True, required=True)],
+        responses=gives(WipedOut, refusals=(404, 422)),
+    )
+    def delete(self, request: Request, asset_id: str) -> Response:
+        asset = find_asset(row_id("asset_id", asset_id))
+        given = request.query_params.getlist("partition_key")
+        if not given:
+            raise Invalid([problem("missing", ["query", "partition_key"], "Field required")])
+        keys = [read_value(PartitionKey(), key, ["query", "partition_key"]) for key in given]
+        wiped = wiping.wipe(asset, keys, deed=deed(request), at=timezone.now())
+        return Response(WipedOut({"partition_keys": wiped}).data)
 
 
 def _flag(query: QueryDict, name: str) -> bool:

@@ -54,6 +54,7 @@ v2: list[URLPattern] = [
     path("assets/aliases/<str:asset_alias_id>", assets.OneAlias.as_view()),
     path("assets/events", events.Events.as_view()),
     path("assets/events/bulk", bulk_events.BulkEvents.as_view()),
+    path("assets/events/<str:event_id>", events.OneEvent.as_view()),
     path("assets/<str:asset_id>", assets.OneAsset.as_view()),
     path("assets/<str:asset_id>/partitions", partitions.AssetPartitions.as_view()),
     path("assets/<str:asset_id>/materialize", materialize.Materialize.as_view()),

@@ -4,7 +4,7 @@ import pytest
 
 from core.models import AssetEvent, ConsumedEvent, DagRun, HeldRun, JournalEntry, MappingProblem, ReceivedKey
 from scheduling import holds, wiping
-from scheduling.wiping import EventConsumed
+from scheduling.wiping import EventConsumed, NeverSeen
 from tests.engine.world import (
     ALICE,
     HOURS_TO_DAY,
@@ -38,10 +38,21 @@ def delete(registered, at=NOW):
 class TestWipe:
     def test_the_partition_has_no_data_and_its_events_stay(self):
         emit("a", "k")
-        assert wipe("a", "k", "never seen") == 1
+        assert wipe("a", "k") == ["k"]
         row = part("a", "k")
         assert (row.state, row.data_at, row.last_event, row.attempt) == ("missing", None, None, "")
         assert AssetEvent.objects.count() == 1
+
+    def test_one_that_has_no_data_stays_as_it_was(self):
+        emit("a", "k", "l")
+        wipe("a", "k")
+        assert wipe("a", "k", "l") == ["l"]
+
+    def test_of_a_key_that_nobody_has_seen_is_refused_and_wipes_none(self):
+        emit("a", "k")
+        with pytest.raises(NeverSeen, match="nothing is known of partition 'never' of a"):
+            wipe("a", "k", "never")
+        assert part("a", "k").data_at
 
     def test_it_is_received_no_more(self):
         consumer("all", {"regional": REGIONS})
