@@ -12,7 +12,7 @@ from scheduling.algebra import periods
 from scheduling.algebra.cadence import Tick, Timetable
 from scheduling.algebra.cron import PRESETS, Cron, parse
 from scheduling.algebra.cron_words import cron_words
-from scheduling.algebra.errors import InvalidDefinition
+from scheduling.algebra.errors import HOURS_LOST, Caution, InvalidDefinition
 from scheduling.algebra.keys import KeyFormat, validate_key
 from scheduling.algebra.occurrences import FOLDS, GAPS, Fold, Gap, Occurrences, occurrences_of
 from scheduling.algebra.periods import Grain
@@ -258,7 +258,8 @@ class CronPartitionTimetable(CronTriggerTimetable):
 def _one_name(key_format: str, zone: ZoneInfo, now: datetime | None) -> str:
     fold = next_fold(zone, now) if now else None
     when = "when clocks go back" if fold is None else f"on {fold.walls[0]:%Y-%m-%d}, when clocks go back"
-    return (
+    return Caution(
         f"keys of the form {key_format} have no offset from UTC: in {zone.key} two ticks get one key {when};"
-        " end the format in %z"
+        " end the format in %z",
+        HOURS_LOST,
     )

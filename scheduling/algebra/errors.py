@@ -7,6 +7,21 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+HOURS_LOST = "hours-lost"
+"""The code of warnings that two hours have one name."""
+
+
+class Caution(str):
+    """A warning as a sentence, with a `code` for programs that stays when the sentence is worded anew."""
+
+    __slots__ = ("code",)
+    code: str
+
+    def __new__(cls, sentence: str, code: str) -> Caution:
+        made = super().__new__(cls, sentence)
+        made.code = code
+        return made
+
 
 class PartitionError(ValueError):
     """A key or a definition that the algebra refuses."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from scheduling.algebra.errors import InvalidDefinition, MismatchedDefinition, PartitionError, within
+from scheduling.algebra.errors import Caution, InvalidDefinition, MismatchedDefinition, PartitionError, within
 from scheduling.algebra.keys import KeyFormat
 from scheduling.algebra.mappers import Mapper, check_mapper, check_policy
 from scheduling.algebra.memory import KeyMapping
@@ -167,7 +167,6 @@ def _short_periods(mapper: RollupMapper, now: datetime | None) -> tuple[str, ...
         key = plan.keys.key_of(wall_of(start, plan.zone))
         count = len(plan.members_of(key))
         if policy.unreachable(count):
-            return (
-                f"{policy.sentence()} is unreachable on {key}, which has {count} {plan.window.member_noun}",
-            )
+            had = f"which has {count} {plan.window.member_noun}"
+            return (Caution(f"{policy.sentence()} is unreachable on {key}, {had}", "policy-unreachable"),)
     return ()

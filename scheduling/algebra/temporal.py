@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import ClassVar
 from zoneinfo import ZoneInfo
 
-from scheduling.algebra.errors import CannotMap, InvalidDefinition, InvalidKey, within
+from scheduling.algebra.errors import HOURS_LOST, CannotMap, Caution, InvalidDefinition, InvalidKey, within
 from scheduling.algebra.keys import KeyFormat
 from scheduling.algebra.mappers import Mapper
 from scheduling.algebra.memory import KeyMapping, downstream_mapping
@@ -224,15 +224,17 @@ def repeated_names(form: KeyFormat, zone: ZoneInfo, now: datetime | None) -> tup
     if not form.grain.is_subday or form.has_offset or not observes_folds(zone):
         return ()
     if now is None:
-        return (f"the format {form.text!r} has no %z: in {zone.key} a repeated hour of autumn has one name",)
+        sentence = f"the format {form.text!r} has no %z: in {zone.key} a repeated hour of autumn has one name"
+        return (Caution(sentence, HOURS_LOST),)
     fold = next_fold(zone, now)
     if fold is None:
         return ()
     first, last = fold.walls
-    return (
+    sentence = (
         f"the format {form.text!r} has no %z: in {zone.key} the times from {first:%Y-%m-%d %H:%M} "
-        f"to {last:%H:%M} come twice and both get one name",
+        f"to {last:%H:%M} come twice and both get one name"
     )
+    return (Caution(sentence, HOURS_LOST),)
 
 
 @lru_cache(maxsize=256)

@@ -15,7 +15,7 @@ from scheduling.algebra.cron_timetables import (
     CronTriggerTimetable,
 )
 from scheduling.algebra.durations import duration
-from scheduling.algebra.errors import CannotMap, InvalidDefinition, InvalidKey
+from scheduling.algebra.errors import CannotMap, Caution, InvalidDefinition, InvalidKey
 from scheduling.algebra.mappers import IdentityMapper, Mapper, check_mapper
 
 __all__ = [
@@ -71,7 +71,8 @@ class AssetTimetable(Timetable):
     def warnings(self, now: datetime | None = None) -> tuple[str, ...]:
         if self.accept_partitioned:
             return ()
-        return (f"events of {self.assets.words()} that have a partition key will not start it",)
+        sentence = f"events of {self.assets.words()} that have a partition key will not start it"
+        return (Caution(sentence, "keyed-events"),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ FOUND_ANEW = frozenset(
     {
         *("never-fires", "agreement", "agreement-unknown", "circle"),
         *("warning", "unreadable", "warnings-unknown"),
+        *("hours-lost", "policy-unreachable", "keyed-events"),
     }
 )
 """Codes of what is found by looking at what is written."""
@@ -98,7 +99,7 @@ def _of_definition(dag: Dag, at: datetime) -> list[Problem]:
 def _of_spec(name: str, spec: object, kind: str, at: datetime) -> list[Problem]:
     try:
         sentences = specs.load(spec, kind).warnings(at)
-        return [Problem("warning", "warning", f"{name}{sentence}") for sentence in sentences]
+        return [Problem(getattr(each, "code", "warning"), "warning", f"{name}{each}") for each in sentences]
     except PartitionError as error:
         return [Problem("unreadable", "error", f"{name}the {kind} cannot be read: {error}")]
     except Exception as error:  # a plug-in's part may raise anything; it spoils this Dag's page only
