@@ -10,12 +10,15 @@ def main() -> None:
     from django.core.management import execute_from_command_line
 
     from partitions_site import launch
+    from partitions_site.cli import names
     from partitions_site.environment import WrongSetting
 
     if sys.argv[1:2] == ["up"]:
         os.environ.update(launch.variables(sys.argv[2:], os.environ))
+    if sys.argv[1:3] == ["partita", "check"]:
+        os.environ.update(launch.alone(sys.argv[3:]))
     try:
-        execute_from_command_line(["partita", *sys.argv[1:]])
+        execute_from_command_line(["partita", *names.rewritten(sys.argv)[1:]])
     except WrongSetting as error:
         sys.exit(str(error))
 

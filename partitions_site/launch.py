@@ -4,6 +4,9 @@ Settings are read before a command sees its options, so `manage.py` turns these 
 """
 
 import argparse
+import atexit
+import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -56,6 +59,19 @@ def variables(arguments: Sequence[str], environment: Mapping[str, str]) -> dict[
     if options.workers:
         chosen["PARTITA_WORKERS"] = str(options.workers)
     return chosen
+
+
+def alone(arguments: Sequence[str]) -> dict[str, str]:
+    """The variables for `partita check PATH …`: an empty database of its own, gone when Python ends.
+
+    Without a path the check is of this installation: nothing is set.
+    """
+    if all(word.startswith("-") for word in arguments):
+        return {}
+    directory = tempfile.mkdtemp(prefix="partita-check-")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    empty = dict.fromkeys(("DATABASE_URL", "REDIS_URL", "CELERY_BROKER_URL"), "")
+    return {"PARTITA_DATA_DIR": directory, "PARTITA_DEFINITIONS": "none", **empty}
 
 
 def _sources(options: argparse.Namespace, environment: Mapping[str, str]) -> list[str]:

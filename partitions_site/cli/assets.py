@@ -1,0 +1,54 @@
+"""`partita assets`: what there is, and how complete it is."""
+
+from argparse import ArgumentParser, Namespace
+
+from core.models import Asset, Dependency, Outlet
+from partitions_site.cli.parsing import add_limit, find_asset, now
+from partitions_site.cli.replies import Reply, Row, sheet, shown, table
+from scheduling import board
+from scheduling.board import Read
+
+COLUMNS = {"name": "ASSET", "partitions": "PARTITIONS", "last_data_at": "LAST DATA", "group": "GROUP"}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("name", nargs="?", metavar="ASSET", help="all about this one")
+    parser.add_argument("--match", default="", metavar="TEXT", help="only those with this in their name")
+    parser.add_argument("--all", action="store_true", help="those that nothing defines any more as well")
+    add_limit(parser)
+    parser.set_defaults(do=do)
+
+
+def do(given: Namespace) -> Reply:
+    return _one(find_asset(given.name)) if given.name else _list(given)
+
+
+def _list(given: Namespace) -> Reply:
+    rows = Asset.objects.filter(name__icontains=given.match)
+    found = list((rows if given.all else rows.filter(is_active=True)).order_by("name")[: given.limit])
+    read = board.read(found, now=now())
+    return table([_row(each, read[each.pk]) for each in found], COLUMNS, "There are no such assets.")
+
+
+def _one(asset: Asset) -> Reply:
+    read = board.read([asset], now=now())[asset.pk]
+    listening = Dependency.objects.filter(asset=asset).order_by("dag__dag_id")
+    writing = Outlet.objects.filter(asset=asset).order_by("dag__dag_id")
+    row = {
+        **_row(asset, read),
+        "written_by": list(dict.fromkeys(writing.values_list("dag__dag_id", flat=True))),
+        "listened_to_by": list(listening.values_list("dag__dag_id", flat=True)),
+    }
+    return sheet(row)
+
+
+def _row(asset: Asset, read: Read) -> Row:
+    return {
+        "id": asset.pk,
+        "name": asset.name,
+        "uri": asset.uri,
+        "group": asset.group,
+        "is_active": asset.is_active,
+        "partitions": {look.word: count for look, count in read.cells.tally.parts},
+        "last_data_at": shown(read.last_data_at),
+    }

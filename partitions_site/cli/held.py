@@ -1,0 +1,97 @@
+"""`partita held`: what waits and for what, and what a person may do about it."""
+
+from argparse import ArgumentParser, Namespace
+
+from core.models import HeldRun
+from partitions_site.cli.parsing import NotFound, add_deed, add_limit, deed, deed_of, now, number
+from partitions_site.cli.replies import Reply, Row, done, sheet, shown, table
+from scheduling import board, holds
+from scheduling.algebra.verdicts import Kind, Progress, Verdict
+from scheduling.board import HeldFilter
+
+COLUMNS = {"id": "ID", "dag_id": "DAG", "partition_key": "KEY", "verdict": "VERDICT", "sentence": "WHY"}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--dag", default="", metavar="DAG_ID")
+    parser.add_argument("--asset", default="", metavar="ASSET", help="those that wait for this asset")
+    parser.add_argument("--verdict", default="", choices=[str(kind) for kind in Kind])
+    parser.add_argument("--key", default="", metavar="TEXT", help="those with this in their key")
+    add_limit(parser)
+    parser.set_defaults(do=_list)
+    deeds = parser.add_subparsers(metavar="DEED", title="deeds")
+    for name, words, do in (
+        ("show", "what one waits for, judged anew", _show),
+        ("fire", "fire it now with what it has", _fire),
+        ("cancel", "close it without a run", _cancel),
+        ("reevaluate", "judge it once more", _reevaluate),
+    ):
+        each = deed_of(deeds, name, words, do)
+        each.add_argument("id", type=number, metavar="ID")
+        if name in ("fire", "cancel"):
+            add_deed(each)
+
+
+def _list(given: Namespace) -> Reply:
+    wanted = HeldFilter(given.verdict, given.dag, given.asset, given.key)
+    rows = board.held_runs(wanted, now=now(), size=given.limit).rows
+    return table([_row(each) for each in rows], COLUMNS, "Nothing waits.")
+
+
+def _show(given: Namespace) -> Reply:
+    row = _find(given.id)
+    verdict = holds.assess([row], now=now()).get(row.pk)
+    assets = [] if verdict is None else [_progress(each) for each in verdict.progress]
+    lines = [f"  {each['asset']}: {each['sentence']}" for each in assets]
+    reply = sheet(_row(row, verdict), lines)
+    return Reply({**reply.value, "assets": assets}, reply.lines)
+
+
+def _fire(given: Namespace) -> Reply:
+    run = holds.fire_now(_find(given.id), deed=deed(given), at=now())
+    missing = sum(len(each["keys"]) for each in run.missing_keys)
+    without = f", without {missing} keys" if missing else ""
+    return done(f"{run.dag} runs for {run.partition_key}{without}: run {run.pk}", {"run": run.pk})
+
+
+def _cancel(given: Namespace) -> Reply:
+    row = _find(given.id)
+    holds.cancel(row, deed=deed(given), at=now())
+    return done(f"{row} is closed; the next event for its key opens a new round")
+
+
+def _reevaluate(given: Namespace) -> Reply:
+    holds.judge_again([_find(given.id).dag], at=now())
+    return _show(given)
+
+
+def _find(pk: int) -> HeldRun:
+    row = HeldRun.objects.select_related("dag", "run").filter(pk=pk).first()
+    if row is None:
+        raise NotFound(f"there is no held run {pk}: `partita held` lists them")
+    return row
+
+
+def _row(row: HeldRun, verdict: Verdict | None = None) -> Row:
+    return {
+        "id": row.pk,
+        "dag_id": row.dag.dag_id,
+        "partition_key": row.partition_key or None,
+        "round": row.round,
+        "state": row.state,
+        "verdict": str(verdict.kind if verdict else row.verdict) if row.state == "held" else None,
+        "sentence": verdict.sentence if verdict else row.sentence,
+        "received": row.received_count,
+        "required": row.required_count,
+        "opened_at": shown(row.opened_at),
+    }
+
+
+def _progress(each: Progress) -> Row:
+    return {
+        "asset": each.leaf.words(),
+        "sentence": each.sentence(),
+        "missing_keys": list(each.missing),
+        "received_keys": list(each.received),
+        "unexpected_keys": list(each.unexpected),
+    }

@@ -1,0 +1,41 @@
+"""`partita keys`: the keys of dynamic partitions."""
+
+from argparse import ArgumentParser, Namespace
+
+from partitions_site.cli.parsing import add_deed, deed, deed_of, now
+from partitions_site.cli.replies import Reply, done
+from scheduling import dynamic
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    deeds = parser.add_subparsers(metavar="DEED", title="deeds", required=True)
+    listing = deed_of(deeds, "list", "the keys that there are, or the names of dynamic partitions", _list)
+    listing.add_argument("name", nargs="?", metavar="NAME", help="what the partitions are called")
+    for name, words, do in (
+        ("add", "add keys", _add),
+        ("remove", "remove keys; what is removed keeps its history", _remove),
+    ):
+        each = deed_of(deeds, name, words, do)
+        each.add_argument("name", metavar="NAME")
+        each.add_argument("keys", nargs="+", metavar="KEY")
+        add_deed(each)
+
+
+def _list(given: Namespace) -> Reply:
+    found = list(dynamic.keys_of(given.name)) if given.name else sorted(dynamic.names())
+    return Reply(found, found)
+
+
+def _add(given: Namespace) -> Reply:
+    changed = dynamic.add(given.name, given.keys, deed=deed(given), at=now())
+    return _changed("added", changed, given.name)
+
+
+def _remove(given: Namespace) -> Reply:
+    changed = dynamic.remove(given.name, given.keys, deed=deed(given), at=now())
+    return _changed("removed", changed, given.name)
+
+
+def _changed(word: str, keys: list[str], name: str) -> Reply:
+    count = len(dynamic.keys_of(name))
+    return done(f"{len(keys)} keys {word}, {count} there now", {word: keys, "count": count})

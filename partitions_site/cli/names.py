@@ -1,0 +1,32 @@
+"""The commands of `partita`, by the modules of this package that hold them; read before Django is there."""
+
+COMMANDS = {
+    "assets": "what there is, and how complete it is",
+    "partitions": "the state of each key of an asset",
+    "held": "what waits, and for what",
+    "dags": "what runs when, and how it went",
+    "runs": "what ran, and running it again",
+    "backfill": "many partitions on request: plan, start, look at and steer",
+    "emit": "say that partitions of an asset are there",
+    "trigger": "make a run by hand",
+    "keys": "the keys of dynamic partitions",
+    "check": "what is wrong with definitions",
+    "completion": "a script that completes these commands in bash or zsh",
+}
+
+MANAGED = {
+    "explain": "why has this partition not run?",
+    "pools": "slots that the runs of many Dags share",
+}
+"""Commands of `manage.py` that are commands of `partita`, too, where an installation has them."""
+
+OTHERS = {"check"}
+"""Commands of `manage.py` that are called like one of ours and are not: ours is `manage.py partita check`."""
+
+
+def rewritten(arguments: list[str]) -> list[str]:
+    """The arguments of `manage.py`, so that `manage.py held` is `manage.py partita held`."""
+    first = arguments[1:2]
+    if first and first[0] in COMMANDS and first[0] not in OTHERS:
+        return [arguments[0], "partita", *arguments[1:]]
+    return arguments

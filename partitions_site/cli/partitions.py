@@ -1,0 +1,42 @@
+"""`partita partitions`: the state of each key of an asset."""
+
+from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
+
+from partitions_site.cli.parsing import NotFound, add_limit, find_asset, now
+from partitions_site.cli.replies import Reply, table
+from scheduling import board
+from scheduling.board import Look
+
+STATES = {look.word: look for look in Look}
+COLUMNS = {"partition_key": "KEY", "state": "STATE"}
+RANGES = {"first_key": "FROM", "last_key": "TO", "state": "STATE", "count": "PARTITIONS"}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("asset", metavar="ASSET")
+    parser.add_argument("--state", choices=STATES, action="append", help="may be given more than once")
+    parser.add_argument("--select", metavar="TEXT", help="such as '[2026-03-01...2026-03-10], 2026-04-01'")
+    parser.add_argument("--ranges", action="store_true", help="neighbours of one state as one line")
+    add_limit(parser)
+    parser.set_defaults(do=do)
+
+
+def do(given: Namespace) -> Reply:
+    asset = find_asset(given.asset)
+    cells = board.read([asset], now=now())[asset.pk].cells
+    looks = [STATES[each] for each in given.state or STATES]
+    positions = set(range(len(cells.places)))
+    if given.select is not None:
+        choice = board.choose(asset, cells, given.select, None, now=now())
+        if choice.wrong:
+            raise NotFound(f"{choice.wrong}\n{choice.pointed}".strip())
+        positions &= choice.positions
+    none = f"{asset} has no such partitions."
+    if given.ranges:
+        keys = {cells.places[at].key for at in positions}
+        found = list(board.stretches(cells, looks, keys.__contains__))[: given.limit]
+        return table([asdict(each) for each in found], RANGES, none)
+    chosen = [at for at in sorted(positions) if cells.look(at) in looks][: given.limit]
+    rows = [{"partition_key": cells.places[at].key, "state": cells.look(at).word} for at in chosen]
+    return table(rows, COLUMNS, none)

@@ -1,0 +1,102 @@
+"""`partita runs`: what ran, what it said, and running it again."""
+
+from argparse import ArgumentParser, Namespace
+
+from core.models import DagRun, LogLine
+from partitions_site.cli.parsing import NotFound, add_deed, add_limit, deed, deed_of, now, number
+from partitions_site.cli.replies import Reply, Row, done, sheet, shown, table
+from scheduling import board, runs
+from scheduling.board import RunFilter
+
+COLUMNS = {
+    "id": "ID",
+    "dag_id": "DAG",
+    "partition_key": "KEY",
+    "state": "STATE",
+    "run_type": "TYPE",
+    "started_at": "STARTED",
+    "seconds": "SECONDS",
+}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--dag", default="", metavar="DAG_ID")
+    parser.add_argument("--state", default="", choices=DagRun.State.values)
+    parser.add_argument("--type", default="", choices=DagRun.Type.values)
+    parser.add_argument("--key", default="", metavar="TEXT", help="those with this in their key")
+    add_limit(parser)
+    parser.set_defaults(do=_list)
+    deeds = parser.add_subparsers(metavar="DEED", title="deeds")
+    for name, words, do in (
+        ("show", "all about one", _show),
+        ("log", "what it wrote while it ran", _log),
+        ("cancel", "stop it; nothing is emitted", _cancel),
+        ("retry", "run it again: same run, next attempt", _retry),
+    ):
+        each = deed_of(deeds, name, words, do)
+        each.add_argument("id", type=number, metavar="ID")
+        if name in ("cancel", "retry"):
+            add_deed(each)
+
+
+def _list(given: Namespace) -> Reply:
+    wanted = RunFilter(given.dag, given.state, given.type, given.key)
+    rows = board.runs(wanted, size=given.limit).rows
+    return table([_row(each) for each in rows], COLUMNS, "There are no such runs.")
+
+
+def _show(given: Namespace) -> Reply:
+    run = _find(given.id)
+    row = {
+        **_row(run),
+        "run_id": run.run_id,
+        "partition_keys": run.keys,
+        "queued_at": shown(run.queued_at),
+        "attempt": run.attempt,
+        "created_by": run.created_by,
+        "note": run.note,
+        "error": run.error,
+    }
+    return sheet(row)
+
+
+def _log(given: Namespace) -> Reply:
+    lines = LogLine.objects.filter(run=_find(given.id)).order_by("id")
+    rows = [
+        {"at": shown(line.at), "attempt": line.attempt, "task_id": line.task_id, "text": line.text}
+        for line in lines
+    ]
+    return Reply(rows, [f"{row['at']}  {row['task_id'] or '-'}  {row['text']}" for row in rows])
+
+
+def _cancel(given: Namespace) -> Reply:
+    run = _find(given.id)
+    runs.cancel(run, deed=deed(given), at=now())
+    run.refresh_from_db()
+    words = "cancelled" if run.state == DagRun.State.CANCELLED else "asked to stop"
+    return done(f"run {run.pk} of {run.dag} is {words}", _row(run))
+
+
+def _retry(given: Namespace) -> Reply:
+    run = runs.retry(_find(given.id), deed=deed(given), at=now())
+    return done(f"run {run.pk} of {run.dag} is queued again", _row(run))
+
+
+def _find(pk: int) -> DagRun:
+    run = DagRun.objects.select_related("dag").filter(pk=pk).first()
+    if run is None:
+        raise NotFound(f"there is no run {pk}: `partita runs` lists them")
+    return run
+
+
+def _row(run: DagRun) -> Row:
+    took = (run.ended_at - run.started_at).total_seconds() if run.started_at and run.ended_at else None
+    return {
+        "id": run.pk,
+        "dag_id": run.dag.dag_id,
+        "partition_key": run.partition_key,
+        "state": run.state,
+        "run_type": run.run_type,
+        "started_at": shown(run.started_at),
+        "seconds": took,
+    }

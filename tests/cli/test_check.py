@@ -1,0 +1,155 @@
+"""`partita check`: what is wrong with definitions, before they are rolled out."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from django.utils import timezone
+
+from core.models import Dag, JournalEntry
+from partitions_site.cli import program
+from scheduling import checking
+
+HOME = Path(__file__).parents[2]
+
+HEAD = """
+from scheduling.sdk import *
+hours, days = Asset(name="hours"), Asset(name="days")
+"""
+
+NEVER = """
+with DAG(dag_id="daily", schedule=CronPartitionTimetable("0 0 * * *", timezone="UTC", key_format="%Y-%m-%d")):
+    @task(outlets=[days])
+    def write(): pass
+    write()
+with DAG(dag_id="reader", schedule=PartitionedAssetTimetable(assets=days,
+    default_partition_mapper=RollupMapper(StartOfDayMapper(), DayWindow()))): pass
+"""
+POLICY = """
+with DAG(dag_id="reader", schedule=PartitionedAssetTimetable(assets=hours,
+    default_partition_mapper=RollupMapper(
+        StartOfDayMapper(timezone="America/New_York", input_format="%Y-%m-%dT%H:%M:%S%z"),
+    DayWindow(), wait_policy=MinimumCount(24)))): pass
+"""
+PLAIN = """
+with DAG(dag_id="reader", schedule=AssetTimetable(assets=days)): pass
+"""
+HOURS = """
+with DAG(dag_id="hourly", schedule=CronPartitionTimetable("0 * * * *", timezone="Europe/Berlin",
+    key_format="%Y-%m-%dT%H")): pass
+"""
+UNKNOWN = """
+with DAG(dag_id="reader", schedule=PartitionedAssetTimetable(assets=Asset.ref(name="nobody"))): pass
+"""
+CIRCLE = """
+with DAG(dag_id="loop", schedule=PartitionedAssetTimetable(assets=days)):
+    @task(outlets=[days])
+    def write(): pass
+    write()
+"""
+BROKEN = "nonsense ="
+GOOD = """
+with DAG(dag_id="hourly", schedule=CronPartitionTimetable("0 * * * *", timezone="UTC")): pass
+"""
+
+
+@pytest.fixture
+def found(db, tmp_path):
+    def found(text):
+        path = tmp_path / "shop.py"
+        path.write_text(dedent(HEAD) + dedent(text))
+        return checking.check([str(path)], at=timezone.now())
+
+    return found
+
+
+class TestFindings:
+    @pytest.mark.parametrize(
+        ("text", "code", "level", "subject"),
+        [
+            (NEVER, "never-fires", "error", "reader"),
+            (POLICY, "policy-unreachable", "warning", "reader"),
+            (PLAIN, "keyed-events", "warning", "reader"),
+            (HOURS, "hours-lost", "warning", "hourly"),
+            (UNKNOWN, "undefined-asset", "warning", "reader"),
+            (CIRCLE, "circle", "warning", "loop"),
+        ],
+    )
+    def test_have_a_code_that_stays(self, found, text, code, level, subject):
+        findings = [(each.code, each.level, each.subject) for each in found(text).findings]
+        assert (code, level, subject) in findings
+
+    def test_of_a_file_that_cannot_be_loaded(self, found):
+        [each] = found(BROKEN).findings
+        assert (each.code, each.level, each.line) == ("file", "error", 4)
+        assert each.subject.endswith("shop.py")
+
+    def test_none_where_nothing_is_wrong(self, found):
+        checked = found(GOOD)
+        assert (checked.files, checked.dags, checked.findings) == (1, 1, ())
+
+    def test_are_of_kinds_that_are_written_down(self, found):
+        for text in (NEVER, POLICY, PLAIN, HOURS, UNKNOWN, CIRCLE, BROKEN):
+            assert {each.code for each in found(text).findings} <= checking.CODES.keys()
+
+    def test_errors_come_first(self, found):
+        levels = [each.level for each in found(NEVER + PLAIN.replace("reader", "a")).findings]
+        assert levels == sorted(levels)
+
+    def test_nothing_is_kept(self, found):
+        found(GOOD)
+        assert not Dag.objects.exists()
+        assert not JournalEntry.objects.exists()
+
+
+class TestCommand:
+    def check(self, *words):
+        out = io.StringIO()
+        return program.main(["check", *words], out), out.getvalue()
+
+    @pytest.fixture
+    def shop(self, db, tmp_path, settings):
+        path = tmp_path / "shop.py"
+        path.write_text(HEAD + PLAIN)
+        settings.DEFINITIONS = [str(path)]
+        return path
+
+    def test_warnings_are_no_errors_unless_they_are_to_be(self, shop):
+        status, told = self.check()
+        assert status == 0
+        assert told.splitlines()[-1] == "1 Dags in 1 files: 0 errors, 1 warnings."
+        assert self.check("--strict")[0] == 1
+        assert self.check("--strict", "--ignore", "keyed-events")[0] == 0
+
+    def test_an_error_exits_with_one(self, shop):
+        shop.write_text(HEAD + NEVER)
+        status, told = self.check()
+        assert status == 1
+        assert "reader: error: " in told
+        assert "[never-fires]" in told
+
+    def test_for_programs(self, shop):
+        answer = json.loads(self.check("--json")[1])
+        assert (answer["ok"], answer["findings"][0]["code"]) == (True, "keyed-events")
+
+    def test_says_what_it_can_find(self, shop):
+        assert "circle: Assets and Dags listen in a circle" in self.check("--codes")[1]
+
+    def test_of_paths_needs_no_database(self, tmp_path):
+        path = tmp_path / "shop.py"
+        path.write_text(HEAD + NEVER)
+        ran = subprocess.run(
+            [sys.executable, str(HOME / "manage.py"), "partita", "check", str(path), "--json"],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PARTITA_DATA_DIR": str(tmp_path / "none"), "TMPDIR": str(tmp_path)},
+        )
+        assert ran.returncode == 1, ran.stderr
+        assert json.loads(ran.stdout)["findings"][0]["code"] == "never-fires"
+        assert not (tmp_path / "none").exists()
+        assert list(tmp_path.glob("partita-check-*")) == []
