@@ -17,6 +17,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--asset", default="", metavar="ASSET", help="those that wait for this asset")
     parser.add_argument("--verdict", default="", choices=[str(kind) for kind in Kind])
     parser.add_argument("--key", default="", metavar="TEXT", help="those with this in their key")
+    parser.add_argument("--late", action="store_true", help="those whose data is overdue")
     add_limit(parser)
     parser.set_defaults(do=_list)
     deeds = parser.add_subparsers(metavar="DEED", title="deeds")
@@ -33,7 +34,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def _list(given: Namespace) -> Reply:
-    wanted = HeldFilter(given.verdict, given.dag, given.asset, given.key)
+    wanted = HeldFilter(
+        verdict=given.verdict, only_late=given.late, dag=given.dag, asset=given.asset, key=given.key
+    )
     rows = board.held_runs(wanted, now=now(), size=given.limit).rows
     return table([_row(each) for each in rows], COLUMNS, "Nothing waits.")
 

@@ -17,6 +17,7 @@ COMMANDS = {
 MANAGED = {
     "explain": "why has this partition not run?",
     "pools": "slots that the runs of many Dags share",
+    "wipe": "take the data of partitions back",
 }
 """Commands of `manage.py` that are commands of `partita`, too, where an installation has them."""
 

@@ -40,7 +40,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def _list(given: Namespace) -> Reply:
-    wanted = RunFilter(given.dag, given.state, given.type, given.key)
+    wanted = RunFilter(dag=given.dag, state=given.state, run_type=given.type, key=given.key)
     rows = board.runs(wanted, size=given.limit).rows
     return table([_row(each) for each in rows], COLUMNS, "There are no such runs.")
 

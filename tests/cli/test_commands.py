@@ -80,6 +80,7 @@ class TestHeld:
         assert (row["verdict"], row["sentence"]) == ("waiting", "waiting on 1 of 3: key us")
         assert "waiting on 1 of 3: key us" in partita("held", "--dag", "lab_region_rollup")
         assert partita("held", "--asset", "plain_asset") == "Nothing waits.\n"
+        assert partita("held", "--late") == "Nothing waits.\n"
 
     def test_one_with_its_keys(self, partita, held):
         row = partita("held", "show", str(held.pk), as_json=True)

@@ -13,7 +13,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from core.models import AssetEvent
-from partitions_site.cli import names
+from partitions_site.cli import names, program
 from partitions_site.models import ApiToken
 from scheduling import checking
 
@@ -36,7 +36,7 @@ class Requests:
 class TestCommandLine:
     def test_names_every_command(self):
         named = set(re.findall(r"^\| `(\w+)", CLI, re.MULTILINE))
-        assert named == names.COMMANDS.keys() | {"pools"}
+        assert named == names.COMMANDS.keys() | program.managed().keys()
 
     def test_names_codes_that_there_are(self):
         [line] = [each for each in CLI.split("\n\n") if each.startswith("Codes keep")]
