@@ -30,6 +30,11 @@ def bound(definition: Partitions) -> Partitions:
     return definition.bound(keys_of)
 
 
+def names_of(asset: Asset) -> list[str]:
+    """What the dynamic partitions of this asset are called: none, one, or one for some of its dimensions."""
+    return list(dict.fromkeys(_names_in(asset.partitions)))
+
+
 def names() -> set[str]:
     """What the dynamic partitions of active assets are called."""
     stored = Asset.objects.active().filter(partitions__isnull=False).values_list("partitions", flat=True)

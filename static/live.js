@@ -28,8 +28,13 @@
 
   for (const name of ["htmx:sendError", "htmx:timeout", "htmx:responseError"]) {
     document.addEventListener(name, ({ detail }) => {
-      failedSince ??= new Date();
       const answer = detail.xhr?.status ? `the server answered ${detail.xhr.status}` : "no connection";
+      if (detail.target === dialog()) {
+        delete detail.elt.dataset.sent;
+        say(`Not done: ${answer}. Load this page again and try once more.`);
+        return;
+      }
+      failedSince ??= new Date();
       say(`Not up to date since ${failedSince.toLocaleTimeString()}: ${answer}. Trying again.`);
     });
   }
@@ -46,10 +51,11 @@
     }
   };
   setInterval(poll, 500);
-  document.addEventListener("visibilitychange", () => {
+  const lookAnew = () => {
     for (const part of document.querySelectorAll("[data-live]")) last.set(part, -Infinity);
     poll();
-  });
+  };
+  document.addEventListener("visibilitychange", lookAnew);
   for (const name of ["htmx:historyRestore", "htmx:historyCacheMiss"]) {
     document.addEventListener(name, () => shown.clear());
   }
@@ -113,12 +119,25 @@
     }
   });
 
-  // One click, one deed.
+  // One click, one deed. A question in the dialog is answered there, and the page around it stays.
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (form.method !== "post" || form.hasAttribute("hx-post")) return;
-    if (form.dataset.sent) event.preventDefault();
+    const isAnswer = dialog()?.contains(form);
+    if (form.dataset.sent || isAnswer) event.preventDefault();
+    if (isAnswer && !form.dataset.sent) send(form, event.submitter);
     form.dataset.sent = "yes";
+  });
+  const send = (form, button) => {
+    const values = button?.name ? { [button.name]: button.value } : {};
+    const address = form.getAttribute("action");
+    htmx.ajax("POST", address, { source: form, target: dialog(), swap: "innerHTML", values });
+  };
+  document.body.addEventListener("done", ({ detail }) => {
+    dialog().close();
+    say(detail.words);
+    setTimeout(() => { if (document.getElementById("said").textContent === detail.words) say(""); }, 6000);
+    lookAnew();
   });
   window.addEventListener("pageshow", () => {
     for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;

@@ -12,8 +12,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from core.models import Asset, AssetEvent, Dag, Partition
+from partitions_site.web import keys
 from partitions_site.web.http import HtmxRequest, allowed, answer, deed, go, later, whole
-from scheduling import board, events
+from scheduling import board, dynamic, events
 from scheduling.algebra.errors import PartitionError
 from scheduling.board import Cells, Choice, Grid, Look
 
@@ -40,6 +41,8 @@ def asset(request: HtmxRequest, name: str) -> HttpResponse:
         "asset": row,
         "key": key,
         "shown": later(_board, request, row, now),
+        "dynamic": later(dynamic.names_of, row),
+        "removable": later(keys.is_removable, row, key),
         "facts": later(board.facts, row, key, now=now) if key else None,
         "producers": later(lambda: list(Dag.objects.active().filter(outlets__asset=row).distinct())),
         "consumers": later(lambda: list(Dag.objects.active().filter(dependencies__asset=row).distinct())),

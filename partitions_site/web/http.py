@@ -5,10 +5,11 @@ from collections.abc import Callable, Sequence
 from functools import partial, wraps
 from hashlib import blake2b
 from typing import Any, Protocol, TypeVar
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.contrib.messages import get_messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, HttpResponseRedirect
 from django.template.loader import render_to_string
@@ -16,7 +17,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.utils.functional import SimpleLazyObject
-from django_htmx.http import HttpResponseClientRedirect
+from django.utils.http import url_has_allowed_host_and_scheme
+from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 from django_htmx.middleware import HtmxDetails
 
 from scheduling import health
@@ -58,8 +60,25 @@ def answer(
 
 
 def go(request: HtmxRequest, address: str) -> HttpResponse:
-    """On to another page, whether a browser or htmx asked."""
-    return HttpResponseClientRedirect(address) if request.htmx else HttpResponseRedirect(address)
+    """On to another page, whether a browser or htmx asked.
+
+    What was done in a dialog on that very page needs no other: the page is told to close it, to say what
+    there is to say, and to look anew.
+    """
+    if not request.htmx:
+        return HttpResponseRedirect(address)
+    here = urlsplit(request.htmx.current_url_abs_path or "").path
+    if request.htmx.target == "dialog" and here == urlsplit(address).path:
+        words = " ".join(str(message) for message in get_messages(request))
+        return trigger_client_event(HttpResponse(status=204), "done", {"words": words})
+    return HttpResponseClientRedirect(address)
+
+
+def back_to(request: HtmxRequest, usual: str) -> str:
+    """Where somebody who asked for a deed wants to be afterwards: the `back` of the address, on this site."""
+    asked = request.GET.get("back", "")
+    safe = url_has_allowed_host_and_scheme(asked, {request.get_host()}, require_https=request.is_secure())
+    return asked if asked and safe else usual
 
 
 def signed_in(screen: Screen) -> Callable[..., HttpResponse]:

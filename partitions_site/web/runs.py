@@ -12,7 +12,7 @@ from core.models import Dag, DagRun, LogLine
 from partitions_site.templatetags.screens import for_keys
 from partitions_site.web import confirm
 from partitions_site.web.confirm import Question
-from partitions_site.web.http import HtmxRequest, allowed, answer, deed, later, whole
+from partitions_site.web.http import HtmxRequest, allowed, answer, back_to, deed, later, whole
 from scheduling import board
 from scheduling import runs as engine
 from scheduling.board import RunFilter
@@ -69,12 +69,12 @@ def retry(request: HtmxRequest, pk: int) -> HttpResponse:
             "If it succeeds, what it writes counts as a fresh event downstream.",
         ),
         button="Run again",
-        back=reverse("run", args=[pk]),
+        back=back_to(request, reverse("run", args=[pk])),
     )
 
     def do() -> tuple[str, str]:
         engine.retry(row, deed=deed(request), at=timezone.now())
-        return reverse("run", args=[pk]), "Queued again."
+        return question.back, "Queued again."
 
     return confirm.act(request, question, do)
 
@@ -91,13 +91,13 @@ def cancel(request: HtmxRequest, pk: int) -> HttpResponse:
             "A queued run is cancelled at once, a running one within some seconds.",
         ),
         button="Cancel run",
-        back=reverse("run", args=[pk]),
+        back=back_to(request, reverse("run", args=[pk])),
         is_grave=True,
     )
 
     def do() -> tuple[str, str]:
         engine.cancel(row, deed=deed(request), at=timezone.now())
-        return reverse("run", args=[pk]), "Cancelling."
+        return question.back, "Cancelling."
 
     return confirm.act(request, question, do)
 

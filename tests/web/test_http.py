@@ -1,11 +1,16 @@
+import json
+from urllib.parse import urlencode
+
 import pytest
 from django.http import HttpResponse
 from django.urls import get_resolver
 
 from partitions_site import roles
 from partitions_site.web.http import whole
+from scheduling import runs
+from scheduling.runs import Ask
 from tests.engine import world
-from tests.engine.world import HOURS_TO_DAY, consumer, emit, turn
+from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, consumer, emit, turn
 from tests.web.reading import read
 
 pytestmark = pytest.mark.django_db
@@ -201,3 +206,43 @@ class TestErrors:
 )
 def test_a_number_in_an_address_is_read_or_ignored(text, number):
     assert whole(text) == number
+
+
+class TestADeedDoneInADialog:
+    def ask(self, visitor, address, page):
+        headers = {"HX-Request": "true", "HX-Target": "dialog", "HX-Current-URL": f"http://testserver{page}"}
+        return visitor.post(address, {"asset": "hourly", "key": "k"}, headers=headers)
+
+    def test_leaves_the_page_where_it_was_asked(self, visitor):
+        world.asset("hourly")
+        answer = self.ask(visitor, "/record", "/assets/hourly?zoom=2026")
+        assert answer.status_code == 204
+        assert json.loads(answer["HX-Trigger"]) == {
+            "done": {"words": "Recorded an event of hourly, partition k."}
+        }
+
+    def test_says_it_once(self, visitor):
+        world.asset("hourly")
+        self.ask(visitor, "/record", "/assets/hourly")
+        assert "Recorded an event" not in read(visitor.get("/assets/hourly")).text
+
+    def test_goes_on_to_another_page(self, visitor):
+        world.asset("hourly")
+        assert self.ask(visitor, "/record", "/held/1")["HX-Redirect"] == "/assets/hourly?key=k"
+
+
+class TestBackTo:
+    @pytest.mark.parametrize(
+        ("back", "where"),
+        [
+            ("/assets/daily?key=k", "/assets/daily?key=k"),
+            ("", "/runs/{pk}"),
+            ("https://elsewhere.example/", "/runs/{pk}"),
+            ("//elsewhere.example/", "/runs/{pk}"),
+            ("javascript:alert(1)", "/runs/{pk}"),
+        ],
+    )
+    def test_stays_on_this_site(self, visitor, back, where):
+        run = runs.trigger(world.dag("d"), Ask(), deed=ALICE, at=NOW)
+        answer = visitor.post(f"/runs/{run.pk}/cancel?{urlencode({'back': back})}")
+        assert answer["Location"] == where.format(pk=run.pk)

@@ -10,6 +10,7 @@ from scheduling.sdk import (
     CronPartitionTimetable,
     DailyPartitions,
     DayWindow,
+    DynamicPartitions,
     HourlyPartitions,
     MultiPartitions,
     PartitionedAssetTimetable,
@@ -37,6 +38,7 @@ shelves = Asset(
     ),
 )
 invoices = Asset("invoices", group="shop")
+stores = Asset("stores", group="shop", partitions=DynamicPartitions("store"))
 
 with DAG(
     "sum_up_sales",
@@ -72,6 +74,14 @@ with DAG("fill_shelves", schedule=PartitionedAtRuntime()):
         print(f"filling {dag_run.partition_key}")
 
     fill()
+
+with DAG("open_store", schedule=PartitionedAtRuntime()):
+
+    @task(outlets=[stores])
+    def open_store(dag_run):
+        print(f"opening {dag_run.partition_key}")
+
+    open_store()
 
 with DAG("make_stock_lists", schedule=PartitionedAtRuntime()):
 

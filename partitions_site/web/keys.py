@@ -1,0 +1,80 @@
+"""Keys of dynamic partitions, added and removed by hand."""
+
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from core.models import Asset, DynamicKey
+from partitions_site.web import confirm
+from partitions_site.web.confirm import Question
+from partitions_site.web.http import HtmxRequest, allowed, answer, deed, go
+from scheduling import dynamic
+from scheduling.algebra.errors import InvalidKey, PartitionError
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed("core.add_dynamickey")
+def add(request: HtmxRequest) -> HttpResponse:
+    """Add keys, one a line; then show the first of them."""
+    given = request.POST if request.method == "POST" else request.GET
+    row = get_object_or_404(Asset.objects.active(), name=given.get("asset", ""))
+    names = dynamic.names_of(row)
+    context = {"asset": row, "names": names, "keys": given.get("keys", ""), "problem": ""}
+    context["back"] = reverse("asset", args=[row.name])
+    parts = ("keys/add.html", "keys/_dialog.html")
+    if request.method != "POST":
+        return answer(request, *parts, context)
+    name, wanted = given.get("name") or "".join(names[:1]), _lines(given.get("keys", ""))
+    try:
+        if not wanted:
+            raise InvalidKey("say which keys to add, one a line")
+        added = dynamic.add(name, wanted, deed=deed(request), at=timezone.now())
+    except PartitionError as error:
+        return answer(request, *parts, context | {"problem": str(error)}, status=422)
+    there = len(wanted) - len(added)
+    messages.success(request, f"Added {len(added)} keys.{f' {there} were there already.' if there else ''}")
+    shown = {"key": wanted[0]} if is_removable(row, wanted[0]) else {}
+    return go(request, f"{reverse('asset', args=[row.name])}?{urlencode(shown)}")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed("core.change_dynamickey")
+def remove(request: HtmxRequest) -> HttpResponse:
+    """Take one key away; what happened to it stays."""
+    row = get_object_or_404(Asset.objects.active(), name=request.GET.get("asset", ""))
+    key = request.GET.get("key", "")
+    question = Question(
+        title="Remove this key?",
+        sentences=(
+            f"{row.name} is not expected to have {key} any more.",
+            "Its events, runs and states stay, and it can be added again.",
+        ),
+        button="Remove key",
+        back=reverse("asset", args=[row.name]),
+        is_grave=True,
+    )
+
+    def do() -> tuple[str, str]:
+        dynamic.remove(dynamic.names_of(row)[0], [key], deed=deed(request), at=timezone.now())
+        return question.back, f"Removed {key}."
+
+    if not is_removable(row, key):
+        return confirm.ask(request, question, problem=f"{row.name} has no dynamic key {key!r}.", status=409)
+    return confirm.act(request, question, do)
+
+
+def is_removable(row: Asset, key: str) -> bool:
+    """Is `key` one of the asset's dynamic partitions, itself and not as a part of a key?"""
+    names = dynamic.names_of(row)
+    if not key or len(names) != 1 or (row.partitions or {}).get("type") != "DynamicPartitions":
+        return False
+    return DynamicKey.objects.there().filter(name=names[0], key=key).exists()
+
+
+def _lines(text: str) -> list[str]:
+    return [line for each in text.splitlines() if (line := each.strip())]
