@@ -1,37 +1,108 @@
 """What a key that somebody typed means to a Dag, before anything is done with it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from core.models import Dag, DagRun, HeldRun
-from scheduling import runs
+from core.models import Asset, Dag, DagRun, HeldRun
+from scheduling import dynamic, runs
+from scheduling.algebra import specs
+from scheduling.algebra.errors import PartitionError
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A key in words, its date, and what the Dag has of it already: its open held run, its latest run."""
+    """A key in words, its date, and what the Dag has of it already: its open held run, its latest run.
+
+    `doubts`: a sentence for each reason to ask whether somebody means it.
+    """
 
     words: str
     date: datetime | None
     held: HeldRun | None
     latest: DagRun | None
+    doubts: tuple[str, ...] = ()
 
 
-def of_key(dag: Dag, key: str) -> Meaning:
-    """What `key` means to `dag`. Three small queries at most.
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """One typed key and what it means, or why it means nothing."""
+
+    key: str
+    meaning: Meaning | None = None
+    wrong: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What several typed keys mean."""
+
+    typed: tuple[Typed, ...]
+
+    @property
+    def wrong(self) -> str:
+        """Why the first that means nothing means nothing."""
+        return next((each.wrong for each in self.typed if each.wrong), "")
+
+    @property
+    def doubt(self) -> str:
+        """The first reason to ask whether somebody means it, with its key."""
+        known = ((each.key, each.meaning) for each in self.typed if each.meaning)
+        return next((f"{key}: {meaning.doubts[0]}" for key, meaning in known if meaning.doubts), "")
+
+    @property
+    def held(self) -> HeldRun | None:
+        return next((each.meaning.held for each in self.typed if each.meaning and each.meaning.held), None)
+
+
+def of_keys(dag: Dag, keys: Sequence[str], *, now: datetime) -> Means:
+    """What each of `keys` means to `dag`, or why it cannot be one of its keys."""
+    return Means(tuple(_typed(dag, key, now) for key in keys))
+
+
+def of_key(dag: Dag, key: str, *, now: datetime) -> Meaning:
+    """What `key` means to `dag`. Four small queries at most.
 
     :raises InvalidKey: if it cannot be a key of this Dag; the sentence gives the right form.
     :raises NotPartitioned: if runs of `dag` have no key.
     """
     date = runs.date_of(dag, key)
+    latest = DagRun.objects.filter(dag=dag, partition_key=key).order_by("-pk").first()
     return Meaning(
         words=_words(date, _zone(dag)),
         date=date,
         held=HeldRun.objects.held().filter(dag=dag, partition_key=key).first(),
-        latest=DagRun.objects.filter(dag=dag, partition_key=key).order_by("-pk").first(),
+        latest=latest,
+        doubts=tuple(_doubts(dag, key, date, latest, now)),
     )
+
+
+def _typed(dag: Dag, key: str, now: datetime) -> Typed:
+    try:
+        return Typed(key, of_key(dag, key, now=now))
+    except PartitionError as error:
+        return Typed(key, wrong=str(error))
+
+
+def _doubts(dag: Dag, key: str, date: datetime | None, latest: DagRun | None, now: datetime) -> Iterator[str]:
+    if latest and latest.state not in DagRun.FINISHED:
+        yield f"a run for it is {latest.state} already"
+    if date and date > now:
+        yield "its period has not begun yet"
+        return
+    written = Asset.objects.filter(outlets__dag=dag, partitions__isnull=False).distinct().order_by("name")
+    for asset in written:
+        if not _expects(asset, key, now):
+            yield f"it is none of the keys that {asset.name}, which {dag} writes, should have"
+
+
+def _expects(asset: Asset, key: str, now: datetime) -> bool:
+    """Whether the key is one of the asset's; a definition that cannot be read expects anything."""
+    try:
+        return dynamic.bound(specs.load(asset.partitions, "partitions")).contains(key, now)
+    except PartitionError:
+        return True
 
 
 def _zone(dag: Dag) -> ZoneInfo:

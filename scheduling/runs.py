@@ -128,6 +128,12 @@ def trigger(dag: Dag, ask: Ask, *, deed: Deed, at: datetime, run_type: Type = Ty
     return run
 
 
+@transaction.atomic
+def trigger_all(dag: Dag, asks: Sequence[Ask], *, deed: Deed, at: datetime) -> list[DagRun]:
+    """`trigger` for each of `asks`, or for none of them if one is refused."""
+    return [trigger(dag, ask, deed=deed, at=at) for ask in asks]
+
+
 def date_of(dag: Dag, key: str | None) -> datetime | None:
     """The partition date that `key` means to `dag`; checks the key on the way.
 

@@ -166,13 +166,14 @@
     time.title = `${time.title}\n${here} here`;
   });
 
-  // A suggestion fills the field it stands under.
+  // A suggestion fills the field it stands under; where there is room for several, it is one more.
   document.addEventListener("click", (event) => {
     const example = event.target.closest("[data-fill]");
     if (!example) return;
     event.preventDefault();
     const field = document.getElementById(example.dataset.fill);
-    field.value = example.dataset.value;
+    const before = field.tagName === "TEXTAREA" ? field.value.trim() : "";
+    field.value = (before ? `${before}\n` : "") + example.dataset.value;
     field.dispatchEvent(new Event("input", { bubbles: true }));
     field.focus();
   });

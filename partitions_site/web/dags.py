@@ -1,8 +1,11 @@
 """Dags: the list, one Dag with its runs, the trigger form and the pause switch."""
 
 import secrets
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import zip_longest
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -11,16 +14,19 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from core.models import Dag
+from core.models import Dag, DagRun
 from partitions_site.web.http import HtmxRequest, allowed, answer, deed, go, later
 from scheduling import board, configuration, listening, runs
-from scheduling import meaning as meanings
+from scheduling import meaning as meaning_of
 from scheduling.algebra.errors import PartitionError
 from scheduling.board import HeldFilter, RunFilter
 from scheduling.runs import Ask, DuplicateRunId
 
 SHOWN_RUNS = 25
 SHOWN_HELD = 5
+
+MOST_KEYS = 100
+"""Keys that the form triggers at once; more than these are a backfill's."""
 
 
 @require_safe
@@ -59,27 +65,31 @@ def trigger(request: HtmxRequest) -> HttpResponse:
     context = {"dag": row, **_form(request, row, timezone.now())}
     if request.method != "POST":
         return answer(request, "dags/trigger.html", "dags/_dialog.html", context)
-    key, run_id = given.get("key", ""), given.get("run_id") or None
-    settle = "asked_to_settle" not in given or "settle" in given
-    ask = Ask(key or None, run_id=run_id, note=given.get("note", "")[:1000], settle_held=settle)
+    asks = _asks(given, context["keys"])
+    twins = row.runs.filter(run_id__in=[ask.run_id for ask in asks])
     try:
-        _check_needed(context, key)
-        run = runs.trigger(row, ask, deed=deed(request), at=timezone.now())
+        made = list(twins)  # the same form sent twice: the first one made the runs
+        if not made:
+            _check(context, given)
+            made = runs.trigger_all(row, asks, deed=deed(request), at=timezone.now())
+            messages.success(request, f"Triggered {row.dag_id}{_for(made)}.")
     except DuplicateRunId:
-        # The same form sent twice: the first one made the run.
-        return go(request, reverse("run", args=[row.runs.get(run_id=run_id).pk]))
+        made = list(twins)
     except PartitionError as error:
         context |= {"problem": str(error)}
         return answer(request, "dags/trigger.html", "dags/_dialog.html", context, status=422)
-    messages.success(request, f"Triggered {row.dag_id}{f' for {key}' if key else ''}.")
-    return go(request, reverse("run", args=[run.pk]))
+    if len(made) == 1:
+        return go(request, reverse("run", args=[made[0].pk]))
+    return go(request, f"{reverse('runs')}?{urlencode({'dag': row.dag_id})}")
 
 
 @require_safe
 def meaning(request: HtmxRequest) -> HttpResponse:
     """What a typed key means, in words, before it is sent."""
     row = get_object_or_404(Dag, dag_id=request.GET.get("dag", ""))
-    return answer(request, "dags/_means.html", "dags/_means.html", _meaning(row, request.GET.get("key", "")))
+    keys = _lines_of(request.GET.get("key", ""))[:MOST_KEYS]
+    context = {"dag": row, "means": meaning_of.of_keys(row, keys, now=timezone.now())}
+    return answer(request, "dags/_means.html", "dags/_means.html", context)
 
 
 @require_POST
@@ -102,9 +112,39 @@ class KeyNeeded(PartitionError):
     """A Dag whose every run is for one key was triggered without one."""
 
 
-def _check_needed(form: dict[str, Any], key: str) -> None:
-    if form["takes_key"] == "always" and not key:
+class TooManyKeys(PartitionError):
+    """More keys than the trigger form takes."""
+
+
+class NotMeant(PartitionError):
+    """A key that somebody may have typed by mistake, and has not said to mean."""
+
+
+def _check(form: dict[str, Any], given: Mapping[str, str]) -> None:
+    """:raises PartitionError: for no key where there must be one, too many, or one that may be a mistake."""
+    if form["takes_key"] == "always" and not form["keys"]:
         raise KeyNeeded(f"say for which partition key to run {form['dag'].dag_id}")
+    if len(form["keys"]) > MOST_KEYS:
+        raise TooManyKeys(f"{len(form['keys'])} keys are more than {MOST_KEYS}: plan a backfill for so many")
+    if form["means"].doubt and given.get("on_purpose") != "yes":
+        raise NotMeant(f"{form['means'].doubt}. Tick that you mean it, and trigger again")
+
+
+def _for(made: Sequence[DagRun]) -> str:
+    if len(made) > 1:
+        return f" for {len(made)} keys"
+    return f" for {made[0].partition_key}" if made[0].partition_key else ""
+
+
+def _asks(given: Mapping[str, str], keys: Sequence[str]) -> list[Ask]:
+    """One for each key, or one without a key. Their run ids come from the form's own."""
+    run_id, note = given.get("run_id", ""), given.get("note", "")[:1000]
+    settle = "asked_to_settle" not in given or "settle" in given
+    ids = [f"{run_id}__{number}" if number else run_id for number in range(max(1, len(keys)))]
+    return [
+        Ask(key, run_id=each if run_id else None, note=note, settle_held=settle)
+        for key, each in zip_longest(keys, ids)
+    ]
 
 
 def _lines(words: str) -> list[board.DagLine]:
@@ -116,13 +156,16 @@ def _form(request: HtmxRequest, row: Dag, now: datetime) -> dict[str, Any]:
     """What the trigger form shows. A run id made here turns a double click into one run."""
     given = request.POST if request.method == "POST" else request.GET
     key = given.get("key", "")
+    keys = _lines_of(key)
     return {
         "takes_key": _takes_key(row),
         "key": key,
+        "keys": keys,
+        "several": given.get("several") == "yes",
         "key_format": later(_key_format, row),
         "run_id": given.get("run_id") or f"manual__{now:%Y-%m-%dT%H:%M:%S}+00:00__{secrets.token_hex(4)}",
         "suggestions": later(board.suggestions, row, now=now),
-        "means": later(_meaning, row, key),
+        "means": later(meaning_of.of_keys, row, keys[:MOST_KEYS], now=now),
         "problem": "",
     }
 
@@ -145,10 +188,6 @@ def _key_format(row: Dag) -> str:
         return ""
 
 
-def _meaning(row: Dag, key: str) -> dict[str, Any]:
-    if not key:
-        return {"key": "", "dag": row}
-    try:
-        return {"key": key, "dag": row, "meaning": meanings.of_key(row, key)}
-    except PartitionError as error:
-        return {"key": key, "dag": row, "wrong": str(error)}
+def _lines_of(text: str) -> list[str]:
+    """The keys that somebody typed, one a line: a key has no line break in it."""
+    return list(dict.fromkeys(line for each in text.splitlines() if (line := each.strip())))

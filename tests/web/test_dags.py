@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from core.models import DagRun, HeldRun, JournalEntry, Pool
+from core.models import Asset, DagRun, HeldRun, JournalEntry, Pool
 from scheduling import runs
 from scheduling.runs import Ask
 from tests.engine import world
@@ -218,6 +218,52 @@ class TestTrigger:
         first, second = visitor.post("/trigger", form), visitor.post("/trigger", form)
         assert first["Location"] == second["Location"]
         assert DagRun.objects.count() == 1
+
+    def test_several_keys_make_a_run_each(self, visitor):
+        world.dag("nightly", DAILY)
+        assert "Partition keys, one a line" in read(visitor.get("/trigger?dag=nightly&several=yes")).text
+        form = {"dag": "nightly", "several": "yes", "run_id": "mine", "key": "2026-03-10\r\n\n2026-03-11 "}
+        answers = [visitor.post("/trigger", form)["Location"] for _ in range(2)]
+        assert answers == ["/runs?dag=nightly"] * 2
+        assert list(DagRun.objects.order_by("pk").values_list("partition_key", "run_id")) == [
+            ("2026-03-10", "mine"),
+            ("2026-03-11", "mine__1"),
+        ]
+
+    def test_one_wrong_key_of_several_makes_no_run(self, visitor):
+        world.dag("nightly", DAILY)
+        answer = visitor.post(
+            "/trigger", {"dag": "nightly", "several": "yes", "key": "2026-03-10\n10.3.2026"}
+        )
+        assert answer.status_code == 422
+        assert read(answer).all("textarea")[0].text == "2026-03-10 10.3.2026"
+        assert DagRun.objects.count() == 0
+
+    def test_very_many_keys_are_a_backfills(self, visitor):
+        world.dag("nightly", {"type": "PartitionedAtRuntime"})
+        keys = "\n".join(map(str, range(101)))
+        answer = visitor.post("/trigger", {"dag": "nightly", "several": "yes", "key": keys})
+        assert "101 keys are more than 100: plan a backfill" in read(answer).text
+
+    @pytest.mark.parametrize(
+        ("key", "doubt"),
+        [
+            ("2999-01-01", "Its period has not begun yet."),
+            ("2026-03-10", "A run for it is queued already."),
+            ("2026-01-01", "It is none of the keys that daily, which nightly writes, should have."),
+        ],
+    )
+    def test_a_key_that_may_be_a_mistake_runs_only_on_purpose(self, visitor, key, doubt):
+        made = world.dag("nightly", DAILY, writes=["daily"])
+        daily = {"type": "TimePartitions", "cadence": "day", "start": "2026-03-01", "end": "2026-04-01"}
+        Asset.objects.filter(name="daily").update(partitions=daily)
+        runs.trigger(made, Ask("2026-03-10"), deed=ALICE, at=NOW)
+        assert doubt in read(visitor.get(f"/meaning?dag=nightly&key={key}")).text
+        answer = visitor.post("/trigger", {"dag": "nightly", "key": key})
+        assert answer.status_code == 422
+        assert f"{key}: {doubt[0].lower()}{doubt[1:]}" in read(answer).text
+        visitor.post("/trigger", {"dag": "nightly", "key": key, "on_purpose": "yes"})
+        assert DagRun.objects.count() == 2
 
     def test_settles_the_held_run_unless_told_not_to(self, visitor):
         consumer("sum", {"hourly": HOURS_TO_DAY})
