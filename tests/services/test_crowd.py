@@ -1,61 +1,8 @@
 """Many processes, one PostgreSQL: nothing is lost and nothing is done twice."""
 
-import json
-import os
-import subprocess
-import sys
-import time
-
-import psycopg
 import pytest
 
 pytestmark = [pytest.mark.services, pytest.mark.timeout(180)]
-
-DEFINE = """
-import django; django.setup()
-import json, sys
-from tests.engine.world import consumer
-for dag_id, mappers in json.loads(sys.argv[1]).items():
-    consumer(dag_id, mappers)
-"""
-
-
-@pytest.fixture
-def crowd(postgres_url, redis_url, tmp_path):
-    return Crowd(postgres_url, redis_url, tmp_path)
-
-
-class Crowd:
-    def __init__(self, postgres_url, redis_url, data_dir):
-        self.url = postgres_url
-        self.env = os.environ | {
-            "DATABASE_URL": postgres_url,
-            "REDIS_URL": redis_url,
-            "PARTITA_DATA_DIR": str(data_dir),
-            "DJANGO_SETTINGS_MODULE": "partitions_site.settings",
-            "PARTITA_TEST_START": "0",
-        }
-        self._python("manage.py", "migrate", "-v", "0")
-
-    def define(self, **dags):
-        self._python("-c", DEFINE, json.dumps(dags))
-
-    def run(self, *commands):
-        """Start all `commands` at the same instant and wait for them."""
-        env = self.env | {"PARTITA_TEST_START": str(time.time() + 3)}
-        together = [
-            subprocess.Popen([sys.executable, "-m", "tests.services.crowd", *command], env=env)
-            for command in commands
-        ]
-        assert [process.wait() for process in together] == [0] * len(commands)
-
-    def rows(self, sql):
-        with psycopg.connect(self.url) as connection:
-            return connection.execute(sql).fetchall()
-
-    def _python(self, *arguments):
-        subprocess.run([sys.executable, *arguments], env=self.env, check=True)
-
 
 SEGMENTS = {
     "type": "RollupMapper",
