@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from partitions_site import lifeline, vigil
+from partitions_site import broker, lifeline, vigil
 from partitions_site.celery import app
 
 
@@ -26,6 +26,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         lifeline.hold()
+        broker.outlive()
         queues = options["queues"]
         app.loader.import_default_modules()
         vigil.keep_in_background(app, queues, threading.Event())
