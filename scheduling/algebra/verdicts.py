@@ -17,6 +17,10 @@ from scheduling.algebra.policies import WaitForAll
 SETTLE = timedelta(minutes=10)
 
 
+MOST_NAMED = 5
+"""Late keys named in a sentence."""
+
+
 class Late(StrEnum):
     """What another event for a downstream key does after its held run has fired."""
 
@@ -270,7 +274,7 @@ def _late(listening: Listening, held: Held, by_leaf: Mapping[Leaf, Progress], no
     """A complete held run whose key has fired before: does it fire again, and when?"""
     progress = tuple(by_leaf.values())
     if listening.late is Late.HOLD:
-        return Verdict(Kind.WAITING, "waiting for a person: late keys need approval", progress)
+        return Verdict(Kind.WAITING, _wants_approval(held), progress)
     if listening.late is Late.MARK_STALE:
         return Verdict(Kind.WAITING, "late keys only mark its partition stale", progress)
     if listening.late is Late.IMMEDIATE or listening.starts_with_one_key():
@@ -281,3 +285,12 @@ def _late(listening: Listening, held: Held, by_leaf: Mapping[Leaf, Progress], no
     if now >= until:
         return Verdict(Kind.READY, "complete; late keys have settled", progress)
     return Verdict(Kind.SETTLING, f"settling until {until:%H:%M:%S} UTC", progress, until)
+
+
+def _wants_approval(held: Held) -> str:
+    """Names the late keys in the order in which they came, the first few of many."""
+    late = [key for received in held.received.values() for key, fresh in received.items() if fresh]
+    named = ", ".join(late[:MOST_NAMED]) + (
+        f" and {len(late) - MOST_NAMED} more" if late[MOST_NAMED:] else ""
+    )
+    return "waiting for a person: late keys need approval" + (f": {named}" if named else "")

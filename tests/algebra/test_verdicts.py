@@ -169,6 +169,14 @@ class TestLaterRounds:
     def test_other_policies(self, policy, fires):
         assert self.late(policy, at=NOW + timedelta(days=1)).may_fire is fires
 
+    @pytest.mark.parametrize(
+        ("late", "named"),
+        [((), ""), (("us",), ": us"), (tuple("abcdef"), ": a, b, c, d, e and 1 more")],
+    )
+    def test_hold_names_the_keys_that_a_person_is_to_approve(self, late, named):
+        verdict = self.late(Late.HOLD, {A: stale("tw", "jp", "us") | fresh(*late)})
+        assert verdict.sentence == f"waiting for a person: late keys need approval{named}"
+
     def test_restart_counts_this_round_only(self):
         assert self.late(Late.RESTART, {A: fresh("tw", "jp", "us")}).may_fire
         assert "jp" in self.late(Late.RESTART).sentence or self.late(Late.RESTART).kind is Kind.WAITING
