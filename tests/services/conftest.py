@@ -51,5 +51,10 @@ class Crowd:
         with psycopg.connect(self.url) as connection:
             return connection.execute(sql).fetchall()
 
+    def ask(self, code):
+        """What `code` prints as JSON."""
+        command = [sys.executable, "-c", code]
+        return json.loads(subprocess.run(command, env=self.env, check=True, stdout=subprocess.PIPE).stdout)
+
     def python(self, *arguments):
         subprocess.run([sys.executable, *arguments], env=self.env, check=True)
