@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from core.models import Asset, AssetEvent, Dag, Partition
-from partitions_site.web import keys
+from partitions_site.web import asset_tabs, keys
 from partitions_site.web.http import HtmxRequest, allowed, answer, deed, go, later, whole
 from scheduling import board, dynamic, events
 from scheduling.algebra.errors import PartitionError
@@ -32,14 +32,17 @@ ZOOM = re.compile(r"[0-9]{4}(-([0-9]{2}(-[0-9]{2}(T[0-9]{2})?)?|W[0-9]{2}|Q[1-4]
 
 @require_safe
 def asset(request: HtmxRequest, name: str) -> HttpResponse:
-    """The asset; with `key`, all about one partition of it. Board and panel poll this same address."""
+    """The asset; with `key`, all about one partition of it. What moves of it polls this same address."""
     now = timezone.now()
     row = get_object_or_404(Asset, name=name)
     key = request.GET.get("key", "")
+    tab = asset_tabs.tab_of(request)
     context = {
         "now": now,
         "asset": row,
         "key": key,
+        "tab": tab,
+        **asset_tabs.context_of(tab, request, row, now),
         "shown": later(_board, request, row, now),
         "dynamic": later(dynamic.names_of, row),
         "removable": later(keys.is_removable, row, key),
@@ -47,7 +50,8 @@ def asset(request: HtmxRequest, name: str) -> HttpResponse:
         "producers": later(lambda: list(Dag.objects.active().filter(outlets__asset=row).distinct())),
         "consumers": later(lambda: list(Dag.objects.active().filter(dependencies__asset=row).distinct())),
     }
-    return answer(request, "assets/asset.html", ("assets/_board.html", "assets/_panel.html"), context)
+    parts = ("assets/_board.html", "assets/_panel.html", "assets/_events.html")
+    return answer(request, "assets/asset.html", parts, context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

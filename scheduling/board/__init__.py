@@ -17,7 +17,16 @@ from scheduling.board.cells import Cells, Look, Tally
 from scheduling.board.choice import Choice, choose, spelled
 from scheduling.board.dags import DagLine, lines, next_ticks, schedule_words, suggestions
 from scheduling.board.grids import Grid, lay_out
-from scheduling.board.lists import HeldFilter, JournalFilter, Page, RunFilter, held_runs, journal, runs
+from scheduling.board.lists import (
+    HeldFilter,
+    JournalFilter,
+    Page,
+    RunFilter,
+    events,
+    held_runs,
+    journal,
+    runs,
+)
 from scheduling.board.panels import Facts, facts, made_from
 from scheduling.board.reading import Read, read
 from scheduling.board.stretches import Stretch, stretches
@@ -44,6 +53,7 @@ __all__ = [
     "backfills",
     "choose",
     "draw",
+    "events",
     "facts",
     "flow",
     "held_runs",

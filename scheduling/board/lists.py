@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 
 from django.db.models import Model, QuerySet
 
-from core.models import DagRun, Dependency, HeldRun, JournalEntry
+from core.models import Asset, AssetEvent, DagRun, Dependency, HeldRun, JournalEntry
 from scheduling.algebra.verdicts import Kind
 
 PAGE = 50
@@ -96,6 +96,14 @@ def runs(wanted: RunFilter, *, after: int = 0, size: int = PAGE) -> Page[DagRun]
         rows = rows.filter(run_id=wanted.run_id)
     if wanted.key:
         rows = rows.filter(partition_key__icontains=wanted.key)
+    return page_of(rows, after, size, newest_first=True)
+
+
+def events(asset: Asset, *, key: str = "", after: int = 0, size: int = PAGE) -> Page[AssetEvent]:
+    """Events of one asset whose key contains `key`, newest first."""
+    rows = AssetEvent.objects.filter(asset=asset).select_related("source_run__dag")
+    if key:
+        rows = rows.filter(partition_key__icontains=key)
     return page_of(rows, after, size, newest_first=True)
 
 

@@ -1,0 +1,80 @@
+import pytest
+
+from core.models import Asset
+from tests.engine import world
+from tests.engine.world import HOURS_TO_DAY, consumer, emit, turn
+from tests.web.reading import read
+
+pytestmark = pytest.mark.django_db
+DAYS = {"type": "TimePartitions", "cadence": "day", "start": "2026-03-01", "end": "2026-03-11"}
+
+
+class TestEvents:
+    def test_are_listed_newest_first_and_linked(self, visitor):
+        emit("sales", "2026-03-01", "2026-03-02", None)
+        page = read(visitor.get("/assets/sales?tab=events"))
+        keys = [text for text in page.links if text.startswith("2026-03")]
+        assert keys == ["2026-03-02", "2026-03-01"]
+        assert page.links["2026-03-01"] == "/assets/sales?key=2026-03-01"
+        assert "no key: no partition-aware Dag counts it" in page.text
+
+    def test_that_wait_to_be_counted_say_so(self, visitor):
+        emit("sales", "2026-03-01")
+        assert "not counted yet" in read(visitor.get("/assets/sales?tab=events")).text
+        turn()
+        assert "not counted yet" not in read(visitor.get("/assets/sales?tab=events")).text
+
+    def test_are_narrowed_and_paged(self, visitor):
+        emit("sales", *(f"k{number:02}" for number in range(60)))
+        page = read(visitor.get("/assets/sales?tab=events"))
+        assert "k09" not in page.links
+        older = read(visitor.get(f"/assets/sales{page.links['Older']}"))
+        assert "k09" in older.links
+        narrowed = read(visitor.get("/assets/sales?tab=events&contains=09"))
+        assert "k09" in narrowed.links
+        assert "k10" not in narrowed.links
+        assert "No event matches" in read(visitor.get("/assets/sales?tab=events&contains=none")).text
+
+    def test_are_polled_alone(self, visitor):
+        emit("sales", "k")
+        page = read(visitor.part("/assets/sales?tab=events", "events"))
+        assert page.elements[0].attributes["id"] == "events"
+
+    def test_none_yet_teaches(self, visitor):
+        world.asset("sales")
+        assert (
+            "An event says that a partition has changed" in read(visitor.get("/assets/sales?tab=events")).text
+        )
+
+
+class TestDefinition:
+    def test_is_told_in_words_with_its_ends(self, visitor):
+        world.asset("sales", partitions=DAYS)
+        page = read(visitor.get("/assets/sales?tab=definition"))
+        assert page.links["2026-03-01"] == "?key=2026-03-01"
+        assert page.links["2026-03-10"] == "?key=2026-03-10"
+        assert "Keys now 10" in page.text
+
+    def test_names_who_writes_and_who_reads_it(self, visitor):
+        world.dag("make", writes=["hourly"])
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        page = read(visitor.get("/assets/hourly?tab=definition"))
+        assert page.links["make"] == "/dags/make"
+        assert "sum through RollupMapper" in page.text
+
+    def test_without_one_says_what_counts(self, visitor):
+        world.asset("sales")
+        page = read(visitor.get("/assets/sales?tab=definition"))
+        assert "It has no definition of its own" in page.text
+        assert "no Dag here: its events come from outside" in page.text
+
+    def test_that_cannot_be_read_is_shown(self, visitor):
+        world.asset("sales")
+        Asset.objects.update(partitions={"type": "Gone"})
+        assert "Gone" in read(visitor.get("/assets/sales?tab=definition")).text
+
+
+def test_an_unknown_tab_is_the_first(visitor):
+    world.asset("sales")
+    page = read(visitor.get("/assets/sales?tab=nonsense"))
+    assert page.all("a", **{"aria-current": "page"})[-1].text == "Partitions"
