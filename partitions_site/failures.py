@@ -1,0 +1,18 @@
+"""What is answered when something breaks: to programs as JSON, to people as a page, to both with a name."""
+
+import re
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
+
+from partitions_site import tracing
+
+FOR_PROGRAMS = re.compile(r"/(api|auth|ui)/")
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """The name of the request finds its traceback in the log."""
+    name = tracing.current()
+    if FOR_PROGRAMS.match(request.path):
+        return JsonResponse({"detail": "Internal Server Error", "request_id": name}, status=500)
+    return HttpResponse(render_to_string("500.html", {"request_id": name}), status=500)

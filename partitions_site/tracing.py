@@ -1,0 +1,73 @@
+"""A name for each request, on its answer and on every line that is logged while it is answered."""
+
+import logging
+import re
+import secrets
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.http import HttpRequest, HttpResponseBase
+
+HEADER = "X-Request-ID"
+ACCEPTED = re.compile(r"[A-Za-z0-9._-]{1,64}")
+"""Names that a proxy may give; any other could write lines of its own into the log."""
+
+_current: ContextVar[str] = ContextVar("request_id", default="-")
+
+
+class RequestId:
+    """Middleware: takes the name that a proxy has given, or makes one."""
+
+    async_capable = True
+    sync_capable = True
+
+    def __init__(self, get_response: Callable[[HttpRequest], Any]) -> None:
+        self.get_response = get_response
+        if iscoroutinefunction(get_response):
+            markcoroutinefunction(self)
+
+    def __call__(self, request: HttpRequest) -> Any:
+        if iscoroutinefunction(self):
+            return self._answer_later(request)
+        name = _begin(request)
+        return _named(self.get_response(request), name)
+
+    async def _answer_later(self, request: HttpRequest) -> HttpResponseBase:
+        name = _begin(request)
+        return _named(await self.get_response(request), name)
+
+
+class OneLine(logging.Formatter):
+    """`%(request_id)s` is the name of the request; a line break in a message makes no second line.
+
+    A traceback keeps its lines: it is what the program says, not who asked.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        record.request_id = current()
+        return super().format(record)
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        record.message = "".join(
+            each if each.isprintable() else each.encode("unicode_escape").decode() for each in record.message
+        )
+        return super().formatMessage(record)
+
+
+def current() -> str:
+    """The name of the request under way; `-` outside of one."""
+    return _current.get()
+
+
+def _begin(request: HttpRequest) -> str:
+    given = request.META.get("HTTP_X_REQUEST_ID", "")
+    name = given if ACCEPTED.fullmatch(given) else secrets.token_hex(8)
+    _current.set(name)
+    return name
+
+
+def _named(response: HttpResponseBase, name: str) -> HttpResponseBase:
+    response.headers[HEADER] = name
+    return response
