@@ -1,5 +1,6 @@
-"""What the site itself keeps: tokens with which programs come in."""
+"""What the site itself keeps: tokens with which programs come in, tries to sign in, answers given once."""
 
+from django.conf import settings
 from django.db import models
 from knox.models import AbstractAuthToken
 
@@ -8,14 +9,21 @@ class ApiToken(AbstractAuthToken):
     """One way in for a program. Only a digest is kept: the token itself is shown once, to whoever made it.
 
     A `sign_in` row stands behind a web token that `POST /auth/token` gave out: taking the row away ends it.
+    `scope` is what it may be used for, of all that its owner may.
     """
 
     class Kind(models.TextChoices):
         PERSONAL = "personal"
         SIGN_IN = "sign_in"
 
+    class Scope(models.TextChoices):
+        READ = "read"
+        WRITE = "write"
+        ALL = "all"
+
     name = models.CharField(max_length=100, default="")
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.PERSONAL)
+    scope = models.CharField(max_length=5, choices=Scope, default=Scope.ALL)
     last_used_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -23,3 +31,36 @@ class ApiToken(AbstractAuthToken):
 
     def __str__(self) -> str:
         return f"{self.name or self.kind} of {self.user}"
+
+
+class SignInTries(models.Model):
+    """How many tries to sign in have gone wrong since `began_at`; `digest` says of whom, and tells nobody."""
+
+    digest = models.CharField(max_length=64, primary_key=True)
+    count = models.PositiveIntegerField()
+    began_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"{self.count} tries"
+
+
+class GivenAnswer(models.Model):
+    """What was answered to a write with an `Idempotency-Key`, to be answered again when it is repeated.
+
+    `request` is a digest of what was asked: another request under the same key is refused.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    key = models.CharField(max_length=250)
+    request = models.CharField(max_length=64)
+    status = models.PositiveSmallIntegerField(default=0)
+    body = models.JSONField(null=True)
+    given_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("user", "key", name="an_idempotency_key_is_used_once_per_user")
+        ]
+
+    def __str__(self) -> str:
+        return self.key

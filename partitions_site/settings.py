@@ -55,8 +55,25 @@ CSRF_TRUSTED_ORIGINS = env.items(
 HTTPS = env.flag(
     "PARTITA_HTTPS", False, "People come by https through a proxy: cookies are sent over https only"
 )
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_REDIRECT_EXEMPT = [r"^(livez|readyz|metrics)$"]  # asked from inside, where there is no proxy
+HSTS_SECONDS = env.number(
+    "PARTITA_HSTS_SECONDS", 3600, "With https: how long browsers come by https only; a year when all is well"
+)
+SECURE_HSTS_SECONDS = HSTS_SECONDS if HTTPS else 0
+# Whether neighbouring host names speak https, too, only their owner knows.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+PROXIES = env.number(
+    "PARTITA_PROXIES",
+    0,
+    "Proxies of ours in front of web: so many entries at the end of `X-Forwarded-For` are believed",
+)
+SIGN_IN_TRIES = env.number(
+    "PARTITA_SIGN_IN_TRIES",
+    10,
+    "Wrong passwords of one name from one address in five minutes; 0: any number",
+)
 X_FRAME_OPTIONS = "DENY"
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
@@ -85,6 +102,7 @@ INSTALLED_APPS = [
     "partitions_site",
 ]
 MIDDLEWARE = [
+    "partitions_site.tracing.RequestId",
     "django.middleware.security.SecurityMiddleware",
     "partitions_site.middleware.ContentSecurityPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -179,6 +197,12 @@ MIGRATION_MODULES = {"knox": None}
 REST_KNOX = {"TOKEN_PREFIX": "pt_", "TOKEN_TTL": None}
 WEB_TOKEN_SECONDS = env.number("PARTITA_TOKEN_SECONDS", 86_400, "Life of a token from POST /auth/token")
 CLI_TOKEN_SECONDS = env.number("PARTITA_CLI_TOKEN_SECONDS", 3_600, "The same from POST /auth/token/cli")
+REQUESTS_PER_MINUTE = env.number(
+    "PARTITA_REQUESTS_PER_MINUTE", 6_000, "API requests of one token, login or address; 0: any number"
+)
+EXTRA_LIMIT = env.number(
+    "PARTITA_EXTRA_LIMIT", 64 * 1024, "Bytes of the `extra` of an event, or of the `conf` of a run"
+)
 API_BODY_LIMIT = env.number(
     "PARTITA_API_BODY_LIMIT", 16 * 1024 * 1024, "Bytes of a request's body that the API reads"
 )
@@ -285,7 +309,13 @@ LOG_LEVEL = env.text("PARTITA_LOG_LEVEL", "INFO", "DEBUG, INFO, WARNING or ERROR
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname:<7} {name}: {message}", "style": "{"}},
+    "formatters": {
+        "line": {
+            "()": "partitions_site.tracing.OneLine",
+            "format": "{asctime} {levelname:<7} {request_id} {name}: {message}",
+            "style": "{",
+        }
+    },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {"celery": {"level": "WARNING"}, "kombu": {"level": "WARNING"}},

@@ -7,14 +7,18 @@ password or their owner goes.
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, ClassVar
+from functools import partial
+from hashlib import blake2b
+from math import ceil
+from typing import Any, ClassVar, NoReturn
 
 import jwt
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, User
 from django.db.models import Q
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
+from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.crypto import constant_time_compare, salted_hmac
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from knox.auth import TokenAuthentication
@@ -26,9 +30,14 @@ from rest_framework.parsers import BaseParser
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
+from partitions_site import roles
+from partitions_site.api.errors import TooMany
 from partitions_site.api.parsing import JsonBody
+from partitions_site.api.throttles import PerCaller
 from partitions_site.models import ApiToken
 from scheduling.journal import Deed
 
@@ -72,7 +81,10 @@ class BearerScheme(OpenApiAuthenticationExtension):
 
 
 class Rights(BasePermission):
-    """Whoever has signed in may read; a write needs the permission that its address names."""
+    """Whoever has signed in may read; a write needs the permission that its address names.
+
+    A token may be for less than its owner may: to read, or to do what operators do.
+    """
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         if not request.user.is_authenticated:
@@ -81,11 +93,23 @@ class Rights(BasePermission):
         if method in SAFE_METHODS or not hasattr(view, method.lower()):
             return True
         needed = getattr(view, "needs", {}).get(method)
-        return needed is not None and (needed == SIGNED_IN or request.user.has_perm(needed))
+        if needed is None or not _is_in_scope(request.auth, needed):
+            return False
+        return needed in (SIGNED_IN, A_READ) or request.user.has_perm(needed)
 
 
 SIGNED_IN = "signed in"
 """Stands in `needs` for a write that everybody may do to what is their own."""
+
+A_READ = "a read"
+"""Stands in `needs` for a method that is posted and changes nothing."""
+
+
+def _is_in_scope(auth: object, needed: str) -> bool:
+    """What a token is for. One that is not for everything makes no other tokens: they could be for more."""
+    if not isinstance(auth, ApiToken) or auth.scope == ApiToken.Scope.ALL or needed == A_READ:
+        return True
+    return auth.scope == ApiToken.Scope.WRITE and needed in roles.GRANTS[roles.OPERATOR]
 
 
 class JsonAlways(DefaultContentNegotiation):
@@ -107,6 +131,7 @@ class Address(APIView):
     permission_classes: tuple[type[BasePermission], ...] = (Rights,)
     parser_classes: tuple[type[BaseParser], ...] = (JsonBody,)
     content_negotiation_class = JsonAlways
+    throttle_classes: tuple[type[BaseThrottle], ...] = (PerCaller,)
     needs: ClassVar[Mapping[str, str]] = {}
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -114,6 +139,16 @@ class Address(APIView):
         for name, value in kwargs.items():
             if isinstance(value, str) and not value.isprintable():
                 raise NotFound(f"Nothing is called {value!r} ({name})")
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        response = super().dispatch(request, *args, **kwargs)
+        if request.method == "GET" and response.status_code == 200 and isinstance(response, Response):
+            response.add_post_render_callback(partial(_unless_known, request))
+        return response
+
+    def throttled(self, request: Request, wait: float) -> NoReturn:
+        seconds = max(1, ceil(wait))
+        raise TooMany(f"Too many requests: try again in {seconds} seconds", wait=seconds)
 
 
 class OpenAddress(Address):
@@ -140,6 +175,16 @@ def web_token(user: AbstractBaseUser, *, life: timedelta, at: datetime) -> str:
         "exp": at + life,
     }
     return jwt.encode(claims, _signing_key(), algorithm=ALGORITHM)
+
+
+def _unless_known(request: HttpRequest, response: Response) -> HttpResponseBase | None:
+    """304 for whoever has the same already; `None` leaves the answer as it is."""
+    etag = f'"{blake2b(response.content, digest_size=12).hexdigest()}"'
+    response.headers["ETag"] = etag
+    response.headers.setdefault("Cache-Control", "private, no-cache")
+    patch_vary_headers(response, ("Authorization", "Cookie"))
+    answer = get_conditional_response(request, etag=etag, response=response)
+    return None if answer is response else answer
 
 
 def _by_web_token(credential: str) -> Credentials:

@@ -9,10 +9,10 @@ from core.models import Backfill, Dag
 from partitions_site.api.dags import find_dag
 from partitions_site.api.errors import BadRequest, Conflict, Invalid, Unprocessable, problem
 from partitions_site.api.fields import (
+    Extra,
     Flag,
     Form,
     Instant,
-    JsonObject,
     OneOf,
     PartitionKey,
     Read,
@@ -64,7 +64,7 @@ class BackfillIn(Form):
         required=False, default=False, help_text="Backfill first the upstream keys that are missing"
     )
     with_downstream = Flag(required=False, default=False, help_text="Backfill what listens as well")
-    dag_run_conf = JsonObject(required=False, allow_null=True)
+    dag_run_conf = Extra(required=False, allow_null=True)
     title = Text(required=False, allow_null=True, max_length=250)
     plan = Text(required=False, allow_null=True, help_text="The `plan` of a dry run: start just that")
     run_on_latest_version = Flag(

@@ -18,6 +18,7 @@ from partitions_site.api.errors import Conflict, Invalid, problem
 from partitions_site.api.fields import Flag, Form, Instant, JsonObject, Text, Whole, read_body, row_id
 from partitions_site.api.filters import AnyOf, Pattern, Prefix, When
 from partitions_site.api.masking import masked
+from partitions_site.api.once import HEADER, once
 from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives
 from scheduling import backfills
@@ -169,8 +170,10 @@ class Backfills(Address):
         summary="Start a backfill",
         description="With `plan` of a dry run, just that is started, or nothing if it has changed since.",
         request=BackfillIn,
+        parameters=[HEADER],
         responses=gives(BackfillOut, refusals=(400, 404, 409, 413, 415, 422)),
     )
+    @once
     def post(self, request: Request) -> Response:
         ask, shown = read_ask(request)
         check_free(ask)

@@ -35,6 +35,16 @@ class TooLarge(exceptions.APIException):
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
 
 
+class TooMany(exceptions.APIException):
+    """Too many requests; `wait` is in how many seconds there may be another, told in `Retry-After`."""
+
+    status_code = status.HTTP_429_TOO_MANY_REQUESTS
+
+    def __init__(self, sentence: str, *, wait: int) -> None:
+        super().__init__(sentence)
+        self.wait = wait
+
+
 class Unprocessable(exceptions.APIException):
     """A request that is understood but refused, in one sentence."""
 

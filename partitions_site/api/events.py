@@ -15,9 +15,9 @@ from core.models import AssetEvent, ConsumedEvent, DagRun
 from partitions_site.api import wire
 from partitions_site.api.assets import find_asset
 from partitions_site.api.auth import Address, deed
-from partitions_site.api.errors import Invalid, problem
 from partitions_site.api.fields import (
     Always,
+    Extra,
     Form,
     Instant,
     JsonObject,
@@ -30,6 +30,7 @@ from partitions_site.api.fields import (
 )
 from partitions_site.api.filters import Exactly, Pattern, Prefix, Range, When
 from partitions_site.api.masking import masked
+from partitions_site.api.once import asked_key
 from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives
 from scheduling import wiping
@@ -41,7 +42,7 @@ class EventIn(Form):
 
     asset_id = RowId()
     partition_key = PartitionKey(required=False, allow_null=True, default=None)
-    extra = JsonObject(required=False)
+    extra = Extra(required=False)
     access_control = JsonObject(required=False, allow_null=True)
     idempotency_key = Text(required=False, allow_null=True, default=None, max_length=250)
 
@@ -161,7 +162,7 @@ class Events(Address):
     )
     def post(self, request: Request) -> Response:
         asked = read_body(EventIn, request)
-        name = asked["idempotency_key"] or _idempotency_header(request)
+        name = asked["idempotency_key"] or asked_key(request)
         asset = find_asset(asked["asset_id"])
         report = EventReport(asset, asked["partition_key"], kept_extra(asked), name)
         [answer] = register([report], request)
@@ -215,11 +216,3 @@ def register(reports: list[EventReport], request: Request) -> list[Registered]:
 def kept_extra(asked: dict[str, Any]) -> dict[str, Any]:
     """What is kept of `extra`: no secrets, and, if there was any, a mark that it came by this way."""
     return masked(asked["extra"]) | {"from_rest_api": True} if "extra" in asked else {}
-
-
-def _idempotency_header(request: Request) -> str | None:
-    given = request.headers.get("Idempotency-Key")
-    if given is not None and not (0 < len(given) <= 250 and given.isprintable()):
-        words = "String should have 1 to 250 printable characters"
-        raise Invalid([problem("string_type", ["header", "Idempotency-Key"], words, given)])
-    return given

@@ -3,10 +3,12 @@
 A request that does not fit is answered in the words of Airflow's API: what scripts print stays as it was.
 """
 
+import json
 from collections.abc import Mapping
 from datetime import UTC
 from typing import Any, NoReturn, TypeVar
 
+from django.conf import settings
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -155,6 +157,29 @@ class JsonObject(_Worded, serializers.JSONField):
         return super().to_internal_value(data)
 
 
+class Extra(JsonObject):
+    """An object that describes something, and that is kept: no longer and no deeper than it needs to be."""
+
+    kinds = {**JsonObject.kinds, "bytes": "too_long", "levels": "too_deep"}
+    default_error_messages = {
+        "bytes": "Input should have at most {most} bytes as JSON, not {found}",
+        "levels": "Input should be nested at most {most} levels deep",
+    }
+
+    def to_internal_value(self, data: Any) -> Any:
+        value = super().to_internal_value(data)
+        found, most = len(json.dumps(value, ensure_ascii=False).encode()), settings.EXTRA_LIMIT
+        if found > most:
+            self.fail("bytes", most=most, found=found)
+        if not _is_within(value, EXTRA_LEVELS):
+            self.fail("levels", most=EXTRA_LEVELS)
+        return value
+
+
+EXTRA_LEVELS = 10
+"""How deep an `extra` or a `conf` may nest."""
+
+
 class Always(serializers.Field[Any, Any, Any, Any]):
     """A field that Airflow's clients expect and that has one answer here."""
 
@@ -238,3 +263,8 @@ def row_id(name: str, given: str) -> int:
     """
     number: int = read_value(RowId(), given, ["path", name])
     return number
+
+
+def _is_within(value: Any, levels: int) -> bool:
+    below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return levels >= 0 and all(_is_within(each, levels - 1) for each in below)

@@ -11,9 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from partitions_site.api import bulk_runs, days
-from partitions_site.api.auth import SIGNED_IN, Address, deed
+from partitions_site.api.auth import A_READ, Address, deed
 from partitions_site.api.dags import find_dag
 from partitions_site.api.fields import Form, Instant, Text, Whole, read_body
+from partitions_site.api.once import HEADER, once
 from partitions_site.api.runs import ALL_DAGS, RUNS, RunIn, RunOut, listed, read_ask
 from partitions_site.api.schema import gives
 from scheduling import runs
@@ -55,8 +56,10 @@ class Runs(Address):
         operation_id="trigger_dag_run",
         summary="Trigger a Dag, usually for one partition key",
         request=RunIn,
+        parameters=[HEADER],
         responses=gives(RunOut, refusals=(400, 404, 409, 413, 415, 422)),
     )
+    @once
     def post(self, request: Request, dag_id: str) -> Response:
         ask, dag = read_ask(request), find_dag(dag_id)
         run = runs.trigger(dag, ask, deed=deed(request), at=timezone.now())
@@ -77,7 +80,7 @@ class Runs(Address):
 class ListRuns(Address):
     """`/api/v2/dags/~/dagRuns/list`: a read, though it is posted."""
 
-    needs = {"POST": SIGNED_IN}
+    needs = {"POST": A_READ}
 
     @extend_schema(
         operation_id="get_list_dag_runs_batch",

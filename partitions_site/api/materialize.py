@@ -15,6 +15,7 @@ from partitions_site.api.assets import find_asset
 from partitions_site.api.auth import Address, deed
 from partitions_site.api.errors import Conflict
 from partitions_site.api.fields import row_id
+from partitions_site.api.once import HEADER, once
 from partitions_site.api.runs import RunIn, RunOut, read_ask
 from partitions_site.api.schema import gives
 from scheduling import runs
@@ -29,8 +30,10 @@ class Materialize(Address):
         operation_id="materialize_asset",
         summary="Run the Dag that writes an asset",
         request=RunIn,
+        parameters=[HEADER],
         responses=gives(RunOut, refusals=(400, 404, 409, 413, 415, 422)),
     )
+    @once
     def post(self, request: Request, asset_id: str) -> Response:
         ask, at = read_ask(request), timezone.now()
         dag = _producer(row_id("asset_id", asset_id))

@@ -17,6 +17,7 @@ from partitions_site.api.errors import BadRequest, Invalid, problem
 from partitions_site.api.fields import (
     Always,
     Decimal,
+    Extra,
     Flag,
     Form,
     Instant,
@@ -55,7 +56,7 @@ class RunIn(Form):
     data_interval_start = Instant(required=False, allow_null=True)
     data_interval_end = Instant(required=False, allow_null=True)
     run_after = Instant(required=False, allow_null=True)
-    conf = JsonObject(required=False, allow_null=True)
+    conf = Extra(required=False, allow_null=True)
     note = Text(required=False, allow_null=True, max_length=NOTE_LENGTH)
     settle_held = Flag(required=False, default=True)
 

@@ -52,10 +52,11 @@ REFUSALS: dict[int, tuple[str, Any]] = {
     413: ("The body is too long", Detail),
     415: ("The body is of a kind that is not read here", Detail),
     422: ("The request does not fit; each problem says where", either("Unprocessable", ProblemList, Detail)),
+    429: ("Too many requests; `Retry-After` says in how many seconds there may be another", Detail),
     503: ("Not ready", None),
 }
 
-ALWAYS = (401, 403)
+ALWAYS = (401, 403, 429)
 """What every address that looks at credentials may answer."""
 
 

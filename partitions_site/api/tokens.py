@@ -15,12 +15,14 @@ from rest_framework.parsers import BaseParser, FormParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from partitions_site import tries
 from partitions_site.api.auth import SIGNED_IN, Address, OpenAddress, deed, web_token
-from partitions_site.api.errors import BadRequest, Unprocessable, WrongCredentials
-from partitions_site.api.fields import Form, Instant, Text, Whole, read_body
+from partitions_site.api.errors import BadRequest, TooMany, Unprocessable, WrongCredentials
+from partitions_site.api.fields import Form, Instant, OneOf, Text, Whole, read_body
 from partitions_site.api.parsing import JsonBody
 from partitions_site.api.schema import gives
 from partitions_site.models import ApiToken
+from partitions_site.tries import TooManyTries, Try
 from scheduling import journal
 
 
@@ -38,11 +40,18 @@ class PersonalTokenIn(Form):
     days = Whole(
         min_value=1, max_value=3650, required=False, help_text="Days it lives; without, until revoked"
     )
+    scope = OneOf(
+        choices=ApiToken.Scope.values,
+        required=False,
+        default=ApiToken.Scope.ALL.value,
+        help_text="To `read`, to `write` what operators do, or for `all` that its owner may",
+    )
 
 
 class PersonalTokenOut(serializers.Serializer[Any]):
     id = serializers.CharField(source="token_key", help_text="The first letters of the token")
     name = serializers.CharField()
+    scope = serializers.CharField()
     created_at = Instant(source="created")
     expires_at = Instant(source="expiry", allow_null=True)
     last_used_at = Instant(allow_null=True)
@@ -70,7 +79,7 @@ class WebToken(OpenAddress):
         operation_id="create_token",
         summary="Sign in",
         request=SignIn,
-        responses=gives(WebTokenOut, 201, refusals=(400, 401, 422)),
+        responses=gives(WebTokenOut, 201, refusals=(400, 401, 422, 429)),
     )
     def post(self, request: Request) -> Response:
         token = web_token(_signed_in(request), life=self.life, at=timezone.now())
@@ -88,7 +97,7 @@ class CliToken(WebToken):
         operation_id="create_cli_token",
         summary="Sign in for a short while",
         request=SignIn,
-        responses=gives(WebTokenOut, 201, refusals=(400, 401, 422)),
+        responses=gives(WebTokenOut, 201, refusals=(400, 401, 422, 429)),
     )
     def post(self, request: Request) -> Response:
         return super().post(request)
@@ -114,8 +123,12 @@ class PersonalTokens(Address):
     def post(self, request: Request) -> Response:
         asked, at = read_body(PersonalTokenIn, request), timezone.now()
         life = timedelta(days=asked["days"]) if "days" in asked else None
-        row, token = ApiToken.objects.create(user=request.user, expiry=life, name=asked["name"])
-        journal.note("token made", deed=deed(request), at=at, token=row.token_key, name=row.name)
+        row, token = ApiToken.objects.create(
+            user=request.user, expiry=life, name=asked["name"], scope=asked["scope"]
+        )
+        journal.note(
+            "token made", deed=deed(request), at=at, token=row.token_key, name=row.name, scope=row.scope
+        )
         shown = PersonalTokenOut(row).data | {"token": token}
         return Response(shown, status=status.HTTP_201_CREATED)
 
@@ -145,6 +158,7 @@ def _signed_in(request: Request) -> User:
     """The user that the name and password of `request` belong to.
 
     :raises Unprocessable: if one of the two is not there.
+    :raises TooMany: if it was tried too often.
     """
     given: Any = request.data if hasattr(request.data, "get") else {}
     absent = [name for name in ("username", "password") if not isinstance(given.get(name), str)]
@@ -152,9 +166,15 @@ def _signed_in(request: Request) -> User:
         raise Unprocessable(f"Field required: {' and '.join(absent)}")
     if not given["username"] or not given["password"]:
         raise BadRequest("Username and password must not be empty")
+    attempt = Try(given["username"], tries.address_of(request._request))
+    try:
+        tries.count(attempt, at=timezone.now())
+    except TooManyTries as refusal:
+        raise TooMany(str(refusal), wait=refusal.seconds) from None
     user = authenticate(request._request, username=given["username"], password=given["password"])
     if not isinstance(user, User):
         raise WrongCredentials("Invalid credentials")
+    tries.forgive(attempt)
     return user
 
 

@@ -3,11 +3,14 @@
 from django.contrib import auth
 from django.contrib.auth.forms import AuthenticationForm
 from django.http import HttpResponse, HttpResponseRedirect
+from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
+from partitions_site import tries
+from partitions_site.tries import TooManyTries, Try
 from partitions_site.web.http import THEMES, HtmxRequest, answer
 
 A_YEAR = 365 * 24 * 3600
@@ -21,8 +24,15 @@ def sign_in(request: HtmxRequest) -> HttpResponse:
     onward = _onward(request, request.POST.get("next") or request.GET.get("next", ""))
     if request.user.is_authenticated:
         return HttpResponseRedirect(onward)
+    attempt = Try(request.POST.get("username", ""), tries.address_of(request))
     form = AuthenticationForm(request, data=request.POST or None)
+    try:
+        if form.is_bound:
+            tries.count(attempt, at=timezone.now())
+    except TooManyTries as refusal:
+        return _not_now(request, refusal, onward)
     if form.is_valid():
+        tries.forgive(attempt)
         auth.login(request, form.get_user())
         return HttpResponseRedirect(onward)
     context = {"form": form, "next": onward}
@@ -44,6 +54,15 @@ def change_theme(request: HtmxRequest) -> HttpResponse:
         response.set_cookie("theme", chosen, max_age=A_YEAR, samesite="Lax")
     else:
         response.delete_cookie("theme")
+    return response
+
+
+def _not_now(request: HtmxRequest, refusal: TooManyTries, onward: str) -> HttpResponse:
+    """The password is not looked at: whether it was right stays unknown."""
+    form = AuthenticationForm(request, initial={"username": request.POST.get("username", "")})
+    context = {"form": form, "next": onward, "refusal": refusal}
+    response = answer(request, "signin/sign_in.html", (), context, status=429)
+    response.headers["Retry-After"] = str(refusal.seconds)
     return response
 
 

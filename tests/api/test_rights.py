@@ -7,7 +7,7 @@ import pytest
 
 from partitions_site import roles
 from partitions_site.api import urls
-from partitions_site.api.auth import SIGNED_IN, Address, OpenAddress
+from partitions_site.api.auth import A_READ, SIGNED_IN, Address, OpenAddress
 
 pytestmark = pytest.mark.django_db
 
@@ -33,6 +33,7 @@ SHUT = {"api/v2/config"}
 """Addresses that answer to nobody."""
 
 WHO = {
+    A_READ: {roles.VIEWER, roles.OPERATOR, roles.EDITOR, roles.ADMIN},
     SIGNED_IN: {roles.VIEWER, roles.OPERATOR, roles.EDITOR, roles.ADMIN},
     "core.add_assetevent": {roles.OPERATOR, roles.EDITOR, roles.ADMIN},
     "core.add_dagrun": {roles.OPERATOR, roles.EDITOR, roles.ADMIN},
