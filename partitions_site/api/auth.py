@@ -105,13 +105,6 @@ A_READ = "a read"
 """Stands in `needs` for a method that is posted and changes nothing."""
 
 
-def _is_in_scope(auth: object, needed: str) -> bool:
-    """What a token is for. One that is not for everything makes no other tokens: they could be for more."""
-    if not isinstance(auth, ApiToken) or auth.scope == ApiToken.Scope.ALL or needed == A_READ:
-        return True
-    return auth.scope == ApiToken.Scope.WRITE and needed in roles.GRANTS[roles.OPERATOR]
-
-
 class JsonAlways(DefaultContentNegotiation):
     """Answers are JSON, whatever the request would rather accept."""
 
@@ -175,6 +168,13 @@ def web_token(user: AbstractBaseUser, *, life: timedelta, at: datetime) -> str:
         "exp": at + life,
     }
     return jwt.encode(claims, _signing_key(), algorithm=ALGORITHM)
+
+
+def _is_in_scope(auth: object, needed: str) -> bool:
+    """What a token is for. One that is not for everything makes no other tokens: they could be for more."""
+    if not isinstance(auth, ApiToken) or auth.scope == ApiToken.Scope.ALL or needed == A_READ:
+        return True
+    return auth.scope == ApiToken.Scope.WRITE and needed in roles.GRANTS[roles.OPERATOR]
 
 
 def _unless_known(request: HttpRequest, response: Response) -> HttpResponseBase | None:
