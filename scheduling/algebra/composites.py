@@ -29,6 +29,9 @@ class ProductMapper(Mapper):
     """A composite key, segment by segment; each mapper takes the segment at its place.
 
     Rollups inside it wait: the required keys are every combination of what the segments need.
+
+    :param mappers: one for each segment, in order.
+    :param delimiter: what stands between two segments of a key.
     """
 
     mappers: tuple[Mapper, ...]

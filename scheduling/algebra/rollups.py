@@ -35,6 +35,9 @@ class RollupMapper(Mapper):
     rollup. In the first manner exactly the keys of the members count; in the second any time within a member
     counts as that member.
 
+    :param upstream_mapper: what brings an upstream key to its period, or to its member.
+    :param window: the period, and the members that one downstream key needs.
+    :param wait_policy: how many of them must have arrived.
     :raises MismatchedDefinition: if the window needs instants and the mapper gives strings, or the reverse.
     :raises InvalidDefinition: for a mapper of another grain, or a policy that no period can ever meet.
     """

@@ -41,6 +41,14 @@ class SlidingWindowMapper(Mapper):
     """Downstream period D needs the `before` upstream periods before it, D itself, and `after` after it.
 
     Any time within an upstream period counts as that period. Periods that clocks skip are not counted.
+
+    :param member: the period that one downstream key names.
+    :param before: how many periods before it are needed.
+    :param after: how many after it.
+    :param timezone: on whose clocks a time without an offset is read.
+    :param input_format: how an upstream key writes a time.
+    :param output_format: how the downstream key writes the start of its period; none: as is usual for it.
+    :param wait_policy: how many of the periods must have arrived.
     """
 
     member: Grain = Grain.DAY

@@ -62,34 +62,88 @@ def dump(value: object) -> Spec:
     cls: Any = type(value)
     kind_of(cls)
     spec: Spec = {"type": cls.__name__}
-    for each in _fields(cls):
+    for each in fields_of(cls):
         current = getattr(value, each.name)
-        if current != _default(each):
-            spec[_SHORT_NAMES.get(each.name, each.name)] = _written(current)
+        if current != default_of(each):
+            spec[_SHORT_NAMES.get(each.name, each.name)] = written(current)
     return spec
+
+
+@lru_cache(maxsize=512)
+def fields_of(cls: Any) -> tuple[Field[Any], ...]:
+    """The fields that make a value, the cap of a mapper last."""
+    found = [each for each in fields(cls) if each.init]
+    return tuple(sorted(found, key=lambda each: each.kw_only is True))
+
+
+@lru_cache(maxsize=512)
+def hints_of(cls: Any) -> dict[str, Any]:
+    """The types of its fields."""
+    return get_type_hints(cls)
+
+
+def default_of(each: Field[Any]) -> Any:
+    """What a field is if nothing is given for it; `MISSING` if something must be."""
+    if each.default is not MISSING:
+        return each.default
+    return MISSING if each.default_factory is MISSING else each.default_factory()
+
+
+def name_of(field: str) -> str:
+    """What a field is called in specs."""
+    return _SHORT_NAMES.get(field, field)
+
+
+def kind_of_hint(hint: Any) -> str:
+    """The kind of part that a field of this type holds, or nothing."""
+    for each in get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,):
+        if isinstance(each, type):
+            if issubclass(each, Expression):
+                return "condition"
+            for kind, base in BASES.items():
+                if issubclass(each, base):
+                    return kind
+    return ""
+
+
+def written(value: Any) -> Any:
+    """The JSON of a field's value."""
+    if isinstance(value, (Expression, *BASES.values())):
+        return dump(value)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, timedelta):
+        return int(value.total_seconds()) if not value.microseconds else value.total_seconds()
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {name: written(each) for name, each in value.items()}
+    if isinstance(value, tuple | list | frozenset):
+        return [_written_element(each) for each in value]
+    return value
 
 
 def _field_name(cls: Any, name: str) -> str:
     """The field that a spec means by `name`, which may be its short one."""
     found = _FIELD_NAMES.get(name, name)
-    return found if any(each.name == found for each in _fields(cls)) else name
+    return found if any(each.name == found for each in fields_of(cls)) else name
 
 
 def _built(cls: Any, given: dict[str, Any]) -> Any:
-    known = {each.name: each for each in _fields(cls)}
+    known = {each.name: each for each in fields_of(cls)}
     for name in given:
         if name not in known:
             raise InvalidDefinition(
                 f"{cls.__name__} has no {name}; it has {', '.join(known) or 'no fields'}", path=name
             )
     for each in known.values():
-        if each.name not in given and _default(each) is MISSING:
+        if each.name not in given and default_of(each) is MISSING:
             name = _SHORT_NAMES.get(each.name, each.name)
             raise InvalidDefinition(f"{cls.__name__} needs {name}", path=name)
-    hints = _hints(cls)
+    hints = hints_of(cls)
     values = {}
     for name, each in given.items():
-        if each is None and _default(known[name]) is not MISSING and _kind(hints[name]):
+        if each is None and default_of(known[name]) is not MISSING and kind_of_hint(hints[name]):
             continue
         values[name] = within(_SHORT_NAMES.get(name, name), _read, hints[name], each)
     build: Callable[..., Any] = getattr(cls, "from_fields", cls)
@@ -98,7 +152,7 @@ def _built(cls: Any, given: dict[str, Any]) -> Any:
 
 def _read(hint: Any, given: Any) -> Any:
     """The Python value for a field of that type; what does not fit is left for the class to refuse."""
-    kind = _kind(hint)
+    kind = kind_of_hint(hint)
     if kind == "condition" or (kind and isinstance(given, Mapping)):
         return load(given, kind)
     origin, arguments = get_origin(hint), get_args(hint)
@@ -119,7 +173,7 @@ def _element(hint: Any, given: Any) -> Any:
     pair = get_args(hint)
     if get_origin(hint) is not tuple or len(pair) != 2:
         return _read(hint, given)
-    names = _pair_names(_kind(pair[1]))
+    names = _pair_names(kind_of_hint(pair[1]))
     if not isinstance(given, Mapping) or set(given) != set(names):
         raise InvalidDefinition(f"an object with {' and '.join(names)} belongs here, not {given!r}")
     first, second = (within(name, _read, part, given[name]) for name, part in zip(names, pair, strict=True))
@@ -140,18 +194,6 @@ def _moment(accepted: tuple[Any, ...], text: str) -> Any:
                     f"{text!r} is not a {kind.__name__}; write it like 2026-03-10"
                 ) from None
     return text
-
-
-def _kind(hint: Any) -> str:
-    """The kind of part that a field of this type holds, or nothing."""
-    for each in get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,):
-        if isinstance(each, type):
-            if issubclass(each, Expression):
-                return "condition"
-            for kind, base in BASES.items():
-                if issubclass(each, base):
-                    return kind
-    return ""
 
 
 def _condition(spec: object) -> Expression:
@@ -190,43 +232,8 @@ def _condition_spec(value: Expression) -> Spec:
     raise InvalidDefinition(f"{value!r} is no condition")
 
 
-def _written(value: Any) -> Any:
-    """The JSON of a field's value."""
-    if isinstance(value, (Expression, *BASES.values())):
-        return dump(value)
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, timedelta):
-        return int(value.total_seconds()) if not value.microseconds else value.total_seconds()
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, Mapping):
-        return {name: _written(each) for name, each in value.items()}
-    if isinstance(value, tuple | list | frozenset):
-        return [_written_element(each) for each in value]
-    return value
-
-
 def _written_element(each: Any) -> Any:
     if isinstance(each, tuple) and len(each) == 2 and isinstance(each[1], tuple(BASES.values())):
         names = _pair_names(kind_of(type(each[1])))
-        return {name: _written(part) for name, part in zip(names, each, strict=True)}
-    return _written(each)
-
-
-@lru_cache(maxsize=512)
-def _fields(cls: Any) -> tuple[Field[Any], ...]:
-    """The fields that make a value, the cap of a mapper last."""
-    found = [each for each in fields(cls) if each.init]
-    return tuple(sorted(found, key=lambda each: each.kw_only is True))
-
-
-@lru_cache(maxsize=512)
-def _hints(cls: Any) -> dict[str, Any]:
-    return get_type_hints(cls)
-
-
-def _default(each: Field[Any]) -> Any:
-    if each.default is not MISSING:
-        return each.default
-    return MISSING if each.default_factory is MISSING else each.default_factory()
+        return {name: written(part) for name, part in zip(names, each, strict=True)}
+    return written(each)

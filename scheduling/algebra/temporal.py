@@ -88,6 +88,9 @@ class TemporalMapper(Mapper):
     """The start of the period that holds the time of a key.
 
     A time without an offset is read on the clocks of `timezone`; one with an offset is converted to them.
+
+    :param input_format: how an upstream key writes a time.
+    :param output_format: how the downstream key writes the start of the period; none: as is usual for it.
     """
 
     timezone: str = "UTC"

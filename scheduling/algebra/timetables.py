@@ -79,10 +79,14 @@ class AssetTimetable(Timetable):
 class PartitionedAssetTimetable(Timetable):
     """A consumer that starts for a downstream key when `assets` have what that key requires.
 
-    `partition_mapper_config` gives assets, by name or by reference, a mapper other than the default one;
-    `partition_mapper` is another name for `default_partition_mapper`. `late` says what an event does after
-    the run of its key has fired (none: by what the start needs), `settle` how long to wait for more of them,
-    and `late_after` how long after its expected time a missing key makes the held run late.
+    `partition_mapper` is another name for `default_partition_mapper`.
+
+    :param assets: what it listens to, joined with `&` and `|`.
+    :param default_partition_mapper: how keys of an asset become keys of the Dag.
+    :param partition_mapper_config: a mapper of their own for some assets, by name or by reference.
+    :param late: what an event does after the run of its key has fired; none: by what the start needs.
+    :param settle: how long to wait for more such events.
+    :param late_after: how long after its expected time a missing key makes the held run late.
     """
 
     assets: Expression

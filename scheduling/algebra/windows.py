@@ -51,6 +51,9 @@ class PeriodWindow(Window):
     """A period of the calendar and the finer periods that it is made of.
 
     Subclass it and override `keeps` for a window with gaps, such as one of business days only.
+
+    :param direction: whether a key names the period that starts at it, the one that ends at it, or the next.
+    :param members: the finer periods that it is made of.
     """
 
     direction: Direction = Direction.FORWARD
