@@ -28,10 +28,20 @@ class Facts:
 
 def assess(rows: Sequence[HeldRun], *, now: datetime) -> dict[int, Verdict]:
     """The verdict on each of `rows` as things stand. Reads only, in a fixed number of queries."""
-    heard = listening.of_dags({row.dag for row in rows})
     received: dict[int, list[ReceivedKey]] = {row.pk: [] for row in rows}
     for each in ReceivedKey.objects.filter(held_run__in=rows).order_by("asset_id", "key"):
         received[each.held_run_id].append(each)
+    return judge_all(rows, listening.of_dags({row.dag for row in rows}), received, now=now)
+
+
+def judge_all(
+    rows: Sequence[HeldRun],
+    heard: dict[int, DagListening | BrokenDefinition],
+    received: Mapping[int, Sequence[ReceivedKey]],
+    *,
+    now: datetime,
+) -> dict[int, Verdict]:
+    """The verdict on each of `rows`, saved or not, if their Dags listened as `heard` says."""
     facts = Facts(rounds.fired_before(rows), _known(rows, heard), _present(rows, heard, received))
     return {row.pk: _judge(row, heard[row.dag_id], received[row.pk], facts, now) for row in rows}
 

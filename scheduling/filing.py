@@ -4,8 +4,6 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from django.db.models import Max
-
 from core import bulk
 from core.models import Dag, HeldRun, ReceivedKey
 from scheduling import filling, listening, rounds, states
@@ -46,6 +44,11 @@ def uncounted(arrivals: Sequence[Arrival]) -> list[Arrival]:
     return [each for each in arrivals if (each.dag.pk, each.key, each.event.pk) not in spent]
 
 
+def only_marks(heard: DagListening | BrokenDefinition) -> bool:
+    """Whether late keys count for nothing but to mark what was made without them."""
+    return isinstance(heard, DagListening) and heard.listening.late is Late.MARK_STALE
+
+
 def lock(names: Collection[Name]) -> dict[Name, HeldRun]:
     """The open held runs of those names, locked in the order of names until the transaction ends."""
     return _locked(sorted(names))
@@ -74,16 +77,12 @@ def _note_late(arrivals: Sequence[Arrival], rows: Mapping[Name, HeldRun], now: d
     for dag_id, keys in sorted(by_dag.items()):
         states.make_stale(dag_id, keys, now)
     heard = listening.of_dags({arrival.dag for arrival in arrivals if arrival.dag.pk in by_dag})
-    marking = {dag_id for dag_id, answer in heard.items() if _only_marks(answer)}
+    marking = {dag_id for dag_id, answer in heard.items() if only_marks(answer)}
     return [
         arrival
         for arrival in arrivals
         if not (arrival.dag.pk in marking and arrival.key in by_dag[arrival.dag.pk])
     ]
-
-
-def _only_marks(heard: DagListening | BrokenDefinition) -> bool:
-    return isinstance(heard, DagListening) and heard.listening.late is Late.MARK_STALE
 
 
 def _with_arrivals(rows: dict[Name, HeldRun], arrivals: Sequence[Arrival]) -> dict[Name, HeldRun]:
@@ -124,12 +123,7 @@ def _locked(names: Sequence[Name]) -> dict[Name, HeldRun]:
 
 
 def _next_rounds(names: Sequence[Name], dags: dict[int, Dag], now: datetime) -> list[HeldRun]:
-    numbers = (
-        HeldRun.objects.filter(rounds.any_of(names))
-        .values_list("dag_id", "partition_key")
-        .annotate(last=Max("round"))
-    )
-    last = {(dag_id, key): number for dag_id, key, number in numbers}
+    last = rounds.last(names)
     heard = listening.of_dags({dags[dag_id] for dag_id, _ in names})
     return [
         HeldRun(

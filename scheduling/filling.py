@@ -41,31 +41,35 @@ def fill(rows: Sequence[HeldRun], dags: Mapping[int, Dag], *, even_if_one_is_eno
     heard = {
         dag_id: answer
         for dag_id, answer in _heard(rows, dags)
-        if even_if_one_is_enough or _needs_several(answer)
+        if even_if_one_is_enough or needs_several(answer)
     }
     rows = [row for row in rows if row.dag_id in heard]
     if not rows:
         return
+    found = there(rows, heard)
+    received = [(row.pk, part.asset_id, part.key, fresh, part.data_at) for row, part, fresh in found]
+    bulk.insert(ReceivedKey, RECEIVED, received, bulk.Ignore())
+    rounds.consume((row.pk, part.event_id) for row, part, _ in found if part.event_id)
+    rounds.consume(_unspent(_unmapped([(row, part) for row, part, _ in found])))
+
+
+def there(rows: Sequence[HeldRun], heard: Mapping[int, DagListening]) -> list[tuple[HeldRun, There, bool]]:
+    """The upstream partitions that `fill` counts for `rows`, and whether each is fresh. Reads only."""
     found = list(_found(_wanted(rows, heard)))
     spent = rounds.consumed_before(rows, {part.event_id for _, part in found if part.event_id})
     late = rounds.fired_before(rows) if spent or any(part.event_id is None for _, part in found) else set()
-    received = [
-        (row.pk, part.asset_id, part.key, _is_fresh(row, part, spent, late), part.data_at)
-        for row, part in found
-    ]
-    bulk.insert(ReceivedKey, RECEIVED, received, bulk.Ignore())
-    rounds.consume((row.pk, part.event_id) for row, part in found if part.event_id)
-    rounds.consume(_unspent(_unmapped(found)))
+    return [(row, part, _is_fresh(row, part, spent, late)) for row, part in found]
+
+
+def needs_several(heard: DagListening) -> bool:
+    """Whether more than one key is needed to start: only then is it worth looking for what is there."""
+    return not (heard.takes_keyless or heard.listening.starts_with_one_key())
 
 
 def _heard(rows: Iterable[HeldRun], dags: Mapping[int, Dag]) -> Iterator[tuple[int, DagListening]]:
     for dag_id, answer in listening.of_dags({dags[row.dag_id] for row in rows}).items():
         if not isinstance(answer, BrokenDefinition):
             yield dag_id, answer
-
-
-def _needs_several(heard: DagListening) -> bool:
-    return not (heard.takes_keyless or heard.listening.starts_with_one_key())
 
 
 def _is_fresh(row: HeldRun, part: There, spent: Collection[tuple[int, int]], late: Collection[int]) -> bool:

@@ -5,7 +5,7 @@ it, those of an asset under what its spec says.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -89,6 +89,25 @@ def of_dags(dags: Iterable[Dag]) -> dict[int, DagListening | BrokenDefinition]:
     return answers
 
 
+def by_timetable(timetable: Timetable | None, dependencies: Collection[Dependency]) -> DagListening | None:
+    """How a Dag with that timetable and those dependencies, saved or not, listens; None if to no asset.
+
+    :raises PartitionError: if a dependency cannot be read.
+    """
+    leaf_of = {row.asset_id: specs.load(row.leaf, "condition") for row in dependencies if row.asset_id}
+    if isinstance(timetable, PartitionedAssetTimetable):
+        mappers = {leaf: timetable.mapper_for(leaf) for leaf in timetable.assets.leaves()}
+        mappers |= {specs.load(row.leaf, "condition"): _mapper(row) for row in dependencies if row.mapper}
+        late = Late(timetable.late) if timetable.late else Late.SETTLE
+        listening = Listening(timetable.assets, mappers, late, timetable.settle, timetable.late_after)
+        return DagListening(listening, leaf_of, takes_keys=True, takes_keyless=False)
+    if isinstance(timetable, AssetTimetable):
+        mappers = dict.fromkeys(timetable.assets.leaves(), EveryEvent())
+        listening = Listening(timetable.assets, mappers, Late.RESTART)
+        return DagListening(listening, leaf_of, takes_keys=timetable.accept_partitioned, takes_keyless=True)
+    return None
+
+
 def partitions_of(asset: Asset) -> Partitions | None:
     """The keys that `asset` is expected to have, dynamic ones not bound; None if nothing says so.
 
@@ -133,30 +152,17 @@ def _answer(dag: Dag, dependencies: list[Dependency]) -> DagListening | BrokenDe
 
 
 def _read(dag: Dag, dependencies: list[Dependency]) -> DagListening:
-    timetable = timetable_of(dag)
-    leaf_of = {row.asset_id: specs.load(row.leaf, "condition") for row in dependencies if row.asset_id}
-    if isinstance(timetable, PartitionedAssetTimetable):
-        mappers = {leaf: timetable.mapper_for(leaf) for leaf in timetable.assets.leaves()}
-        mappers |= {
-            specs.load(row.leaf, "condition"): _mapper(dag, row) for row in dependencies if row.mapper
-        }
-        late = Late(timetable.late) if timetable.late else Late.SETTLE
-        listening = Listening(timetable.assets, mappers, late, timetable.settle, timetable.late_after)
-        return DagListening(listening, leaf_of, takes_keys=True, takes_keyless=False)
-    if isinstance(timetable, AssetTimetable):
-        mappers = dict.fromkeys(timetable.assets.leaves(), EveryEvent())
-        listening = Listening(timetable.assets, mappers, Late.RESTART)
-        return DagListening(listening, leaf_of, takes_keys=timetable.accept_partitioned, takes_keyless=True)
-    raise BrokenDefinition(f"Dag {dag.dag_id} listens to no asset: its timetable is {dag.schedule!r}")
+    heard = by_timetable(timetable_of(dag), dependencies)
+    if heard is None:
+        raise BrokenDefinition(f"Dag {dag.dag_id} listens to no asset: its timetable is {dag.schedule!r}")
+    return heard
 
 
-def _mapper(dag: Dag, row: Dependency) -> Mapper:
+def _mapper(row: Dependency) -> Mapper:
     try:
         return specs.load(row.mapper, "mapper")
     except PartitionError as error:
-        raise BrokenDefinition(
-            f"Dag {dag.dag_id}: the mapper for {row.leaf} cannot be read: {error}"
-        ) from error
+        raise PartitionError(f"the mapper for {row.leaf} cannot be read: {error}") from error
 
 
 def _read_timetable(dag: Dag) -> Timetable:

@@ -67,7 +67,12 @@ def map_events(events: Sequence[AssetEvent]) -> Mapped:
 
 def map_for(dag: Dag, events: Iterable[AssetEvent]) -> Mapped:
     """What each of `events` means to `dag`, which listens to their assets."""
-    heard, mapped = listening.of_dags([dag])[dag.pk], Mapped()
+    return map_by(dag, listening.of_dags([dag])[dag.pk], events)
+
+
+def map_by(dag: Dag, heard: DagListening | BrokenDefinition, events: Iterable[AssetEvent]) -> Mapped:
+    """`map_for` for a Dag that listened as `heard` says."""
+    mapped = Mapped()
     for event in events:
         _map_one(event, dag, heard, mapped)
     return mapped

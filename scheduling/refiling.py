@@ -43,12 +43,17 @@ def refile(dag: Dag, *, deed: Deed, at: datetime) -> int:
     return len(empty)
 
 
+def to_file(dag: Dag, counted: Q, assets: Collection[int]) -> list[AssetEvent]:
+    """The events of `assets` to file anew, oldest first: `counted` ones, and those that had a problem."""
+    unmapped = Q(problems__dag=dag, partition_key__isnull=False)
+    found = AssetEvent.objects.filter(counted | unmapped, asset__in=assets).distinct()
+    return list(found.order_by("pk"))
+
+
 def _take_out(dag: Dag, pks: Collection[int]) -> list[AssetEvent]:
     """The events that held runs have counted, taken from them, and those that had a problem."""
-    unmapped = Q(problems__dag=dag, partition_key__isnull=False)
-    counted = Q(consumers__held_run__in=pks)
-    found = AssetEvent.objects.filter(counted | unmapped, asset__dependencies__dag=dag).distinct()
-    events = list(found.order_by("pk"))
+    heard = {pk for pk in dag.dependencies.values_list("asset_id", flat=True) if pk is not None}
+    events = to_file(dag, Q(consumers__held_run__in=pks), heard)
     ReceivedKey.objects.filter(held_run__in=pks).delete()
     ConsumedEvent.objects.filter(held_run__in=pks).delete()
     return events

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, Max, OuterRef, Q
 
 from core import bulk
 from core.models import Asset, ConsumedEvent, HeldRun, Partition, ReceivedKey
@@ -37,14 +37,12 @@ def spent(event_ids: Iterable[int]) -> set[tuple[int, str, int]]:
 
 
 def fired_before(rows: Collection[HeldRun]) -> set[int]:
-    """The primary keys of those of `rows` whose key has fired in a round before: they are late."""
-    later = [row.pk for row in rows if row.round > 1]
-    if not later:
-        return set()
-    fired = HeldRun.objects.filter(
-        dag=OuterRef("dag"), partition_key=OuterRef("partition_key"), state=HeldRun.State.FIRED
-    )
-    return set(HeldRun.objects.filter(Exists(fired), pk__in=later).values_list("pk", flat=True))
+    """The primary keys of those of `rows` whose key has fired in a round before: they are late.
+
+    Of rows that are not saved the numbers are whatever the caller gave them.
+    """
+    later = [row.pk for row in rows if row.round > 1 and not row._state.adding]
+    return _fired_before(later) | _would_be_late([row for row in rows if row.round > 1 and row._state.adding])
 
 
 def consumed_before(rows: Collection[HeldRun], event_ids: Iterable[int]) -> set[tuple[int, int]]:
@@ -76,3 +74,26 @@ def drop_lost(rows: Collection[HeldRun]) -> set[int]:
     for each in lost:
         uncount([each.held_run_id], each.asset, [each.key])
     return {each.held_run_id for each in lost}
+
+
+def last(names: Iterable[Name]) -> dict[Name, int]:
+    """The number of the last round of each of `names` that has had one."""
+    found = HeldRun.objects.filter(any_of(names)).values_list("dag_id", "partition_key")
+    return {(dag_id, key): number for dag_id, key, number in found.annotate(last=Max("round"))}
+
+
+def _fired_before(later: list[int]) -> set[int]:
+    if not later:
+        return set()
+    fired = HeldRun.objects.filter(
+        dag=OuterRef("dag"), partition_key=OuterRef("partition_key"), state=HeldRun.State.FIRED
+    )
+    return set(HeldRun.objects.filter(Exists(fired), pk__in=later).values_list("pk", flat=True))
+
+
+def _would_be_late(rows: Collection[HeldRun]) -> set[int]:
+    names = {(row.dag_id, row.partition_key): row.pk for row in rows}
+    if not names:
+        return set()
+    fired = HeldRun.objects.filter(any_of(names), state=HeldRun.State.FIRED).order_by()
+    return {names[name] for name in fired.values_list("dag_id", "partition_key").distinct()}

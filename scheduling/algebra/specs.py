@@ -147,7 +147,19 @@ def _built(cls: Any, given: dict[str, Any]) -> Any:
             continue
         values[name] = within(_SHORT_NAMES.get(name, name), _read, hints[name], each)
     build: Callable[..., Any] = getattr(cls, "from_fields", cls)
-    return build(**values)
+    try:
+        return build(**values)
+    except InvalidDefinition as refusal:
+        refusal.path = _as_in_spec(refusal.path)
+        raise
+
+
+def _as_in_spec(path: str) -> str:
+    """A path that begins with the name of a field, with the name that the field has in specs."""
+    for name, short in _SHORT_NAMES.items():
+        if path == name or path.startswith((f"{name}.", f"{name}[")):
+            return short + path[len(name) :]
+    return path
 
 
 def _read(hint: Any, given: Any) -> Any:

@@ -19,10 +19,13 @@ from scheduling.configuration.overriding import (
     read_schedule,
 )
 from scheduling.configuration.pausing import set_paused
+from scheduling.configuration.previewing import Effect, Preview, preview
 from scheduling.configuration.sensors import set_cursor, set_sensor_paused
 
 __all__ = [
+    "Effect",
     "NotChangeable",
+    "Preview",
     "ReasonNeeded",
     "StaleSchedule",
     "SyncReport",
@@ -30,6 +33,7 @@ __all__ = [
     "back_to_code",
     "change_mapper",
     "change_schedule",
+    "preview",
     "read_schedule",
     "set_cursor",
     "set_paused",

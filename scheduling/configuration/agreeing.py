@@ -1,6 +1,7 @@
 """Whether the keys of a Dag's assets can meet and what it waits for can arrive, as the definitions tell."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 from functools import cached_property
 
 from core.models import Asset, Dag, Dependency, Outlet, Partition
@@ -32,14 +33,21 @@ class World:
         self._assets = Asset.objects.in_bulk()
         self._shapes: dict[int, Shape] = {}
 
+    def suppose(self, dag: Dag, links: Iterable[Dependency]) -> None:
+        """Take `dag`, not saved, for what it would be if it listened by `links`."""
+        self._dags[dag.pk] = dag
+        self._links[dag.pk] = [link for link in links if link.asset_id is not None]
+
     def findings(self, dag: Dag) -> tuple[Finding, ...]:
         """What can never work in `dag`, what will not always, and what is not known."""
         timetable = _timetable(dag)
         if not isinstance(timetable, PartitionedAssetTimetable):
             return ()
-        feeds = {specs.load(link.leaf, "condition"): self._feed(link) for link in self._links[dag.pk]}
-        for leaf in timetable.assets.leaves():
-            feeds.setdefault(leaf, Feed(timetable.mapper_for(leaf)))
+        links = {specs.load(link.leaf, "condition"): link for link in self._links[dag.pk]}
+        feeds = {
+            leaf: self._feed(links[leaf]) if leaf in links else Feed(timetable.mapper_for(leaf))
+            for leaf in timetable.assets.leaves()
+        }
         return agreement.agree(timetable.assets, feeds)
 
     def circle(self, dag: Dag) -> list[str]:

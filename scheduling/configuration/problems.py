@@ -1,7 +1,7 @@
 """What is wrong with a Dag, for its page: errors keep it from ever working, warnings may surprise."""
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Literal
@@ -35,36 +35,54 @@ FOUND_ANEW = frozenset(
 OF_LINKS = frozenset({"undefined-asset", "asset-twice"})
 
 
-def renote_problems(dag: Dag, of_links: Iterable[Problem], at: datetime) -> None:
-    """Look again at `dag`, which listens otherwise than before, and at all that what it writes feeds."""
-    affected = [dag, *World().followers(dag)]
-    found = {
-        each.pk: [Problem(**kept) for kept in each.problems if kept["code"] not in FOUND_ANEW]
-        for each in affected
-    }
-    kept = [each for each in found[dag.pk] if each.code not in OF_LINKS]
-    note_problems(affected, found | {dag.pk: [*of_links, *kept]}, at)
-
-
 def note_problems(dags: Iterable[Dag], found: Mapping[int, list[Problem]], at: datetime) -> None:
     """Write the problems of each of `dags`: those in `found`, by primary key, and those that show only now.
 
     Now all are written, so that each can be looked at beside those that feed it.
     """
     world = World()
+    _write((dag, _shown(dag, found.get(dag.pk, ()), world, at)) for dag in dags)
+
+
+def renote_problems(dag: Dag, of_links: Iterable[Problem], at: datetime) -> None:
+    """Look again at `dag`, which listens otherwise than before, and at all that what it writes feeds."""
+    _write(problems_around(dag, of_links, World(), at))
+
+
+def problems_around(
+    dag: Dag, of_links: Iterable[Problem], world: World, at: datetime
+) -> list[tuple[Dag, list[Problem]]]:
+    """The problems that `dag` has in `world`, and those that each has that it feeds; reads only.
+
+    What was found by reading their files, and cannot be found anew here, they keep.
+    """
+    around = [(dag, [*of_links, *_kept(dag, FOUND_ANEW | OF_LINKS)])]
+    around += [(each, _kept(each, FOUND_ANEW)) for each in world.followers(dag)]
+    return [(each, _shown(each, kept, world, at)) for each, kept in around]
+
+
+def _write(found: Iterable[tuple[Dag, list[Problem]]]) -> None:
     changed = []
-    for dag in dags:
-        shown = (
-            *found.get(dag.pk, ()),
-            *_of_agreement(dag, world),
-            *_of_circles(dag, world),
-            *_of_definition(dag, at),
-        )
-        problems = [asdict(problem) for problem in dict.fromkeys(shown)]
+    for dag, shown in found:
+        problems = [asdict(problem) for problem in shown]
         if dag.problems != problems:
             dag.problems = problems
             changed.append(dag)
     Dag.objects.bulk_update(changed, ["problems"])
+
+
+def _kept(dag: Dag, but: Collection[str]) -> list[Problem]:
+    return [Problem(**each) for each in dag.problems if each["code"] not in but]
+
+
+def _shown(dag: Dag, found: Iterable[Problem], world: World, at: datetime) -> list[Problem]:
+    shown = (
+        *found,
+        *_of_agreement(dag, world),
+        *_of_circles(dag, world),
+        *_of_definition(dag, at),
+    )
+    return list(dict.fromkeys(shown))
 
 
 def _of_agreement(dag: Dag, world: World) -> Iterator[Problem]:

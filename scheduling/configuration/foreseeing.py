@@ -1,0 +1,162 @@
+"""What filing anew and judging would come to if a Dag listened otherwise. Reads only.
+
+It takes the steps of `refiling.refile` and `holds.judge_due` with the functions that those take, and keeps in
+memory what they write. The number of queries does not grow with what is held.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q
+
+from core.models import AssetEvent, ConsumedEvent, Dag, HeldRun, MappingProblem, Partition, ReceivedKey
+from scheduling import filing, filling, rounds
+from scheduling.algebra.verdicts import Verdict
+from scheduling.assessing import judge_all
+from scheduling.listening import UNKEYED, DagListening
+from scheduling.mapping import Arrival, Mapped, map_by
+from scheduling.refiling import to_file
+
+Received = dict[int, dict[tuple[int, str], ReceivedKey]]
+PORTION = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """`before`: the open held runs as they are. `after`: those that would be open, by key, each judged.
+
+    `counted` are the events that `before` have counted, `pairs` which of them which; `places` says for what
+    keys an event would count, by its primary key. `mapped` are all events that would be filed, with the
+    problems of those that could not be; `refused` are those events that had such a problem already.
+    """
+
+    before: Sequence[HeldRun]
+    after: Mapping[str, HeldRun]
+    received: Received
+    verdicts: Mapping[int, Verdict]
+    counted: Sequence[AssetEvent]
+    pairs: Mapping[int, Sequence[int]]
+    places: Mapping[int, Collection[str]]
+    mapped: Mapped
+    refused: Collection[int]
+    listens_to: Collection[int]
+
+    def moved(self, row: HeldRun) -> tuple[str, ...]:
+        """The keys for which what `row`, one of `before`, has counted would count."""
+        events = self.pairs.get(row.pk, ())
+        return tuple(sorted({key for event in events for key in self.places.get(event, ())}))
+
+
+def foresee(dag: Dag, heard: DagListening, *, now: datetime) -> Foreseen:
+    """What would become of what `dag` holds if it listened as `heard` says."""
+    before = list(HeldRun.objects.held().filter(dag=dag).order_by("partition_key"))
+    held = ConsumedEvent.objects.filter(held_run__dag=dag, held_run__state=HeldRun.State.HELD)
+    pairs: dict[int, list[int]] = defaultdict(list)
+    for held_run, event in held.values_list("held_run_id", "event_id"):
+        pairs[held_run].append(event)
+    counted = Q(pk__in=held.values("event_id"))
+    mapped = map_by(dag, heard, to_file(dag, counted, heard.leaf_of.keys()))
+    rows, arrivals = _rows(dag, heard, before, filing.uncounted(mapped.arrivals), now)
+    places: dict[int, set[str]] = {}
+    received = _received(rows, heard, arrivals, places)
+    return Foreseen(
+        before,
+        rows,
+        received,
+        _judged(list(rows.values()), heard, received, now),
+        list(AssetEvent.objects.filter(counted).select_related("asset").order_by("pk")),
+        pairs,
+        places,
+        mapped,
+        set(MappingProblem.objects.filter(dag=dag).values_list("event_id", flat=True)),
+        heard.leaf_of.keys(),
+    )
+
+
+def _rows(
+    dag: Dag, heard: DagListening, before: Iterable[HeldRun], arrivals: Sequence[Arrival], now: datetime
+) -> tuple[dict[str, HeldRun], list[Arrival]]:
+    """The held run of each downstream key that something arrives for; those not open yet are not saved."""
+    found = {row.partition_key: row for row in before}
+    keys = sorted({arrival.key for arrival in arrivals})
+    opened = [(dag.pk, key) for key in keys if key not in found]
+    last = rounds.last(opened) if opened else {}
+    rows = {key: found[key] for key in keys if key in found}
+    for number, name in enumerate(opened, start=1):
+        rows[name[1]] = HeldRun(
+            pk=-number, dag=dag, partition_key=name[1], round=last.get(name, 0) + 1, opened_at=now
+        )
+    if filing.only_marks(heard):
+        late = rounds.fired_before(rows.values())
+        arrivals = [arrival for arrival in arrivals if rows[arrival.key].pk not in late]
+        wanted = {arrival.key for arrival in arrivals}
+        rows = {key: row for key, row in rows.items() if key in wanted}
+    for row in rows.values():
+        row.dag, row.last_event_at = dag, now
+    return dict(sorted(rows.items())), list(arrivals)
+
+
+def _received(
+    rows: Mapping[str, HeldRun],
+    heard: DagListening,
+    arrivals: Iterable[Arrival],
+    places: dict[int, set[str]],
+) -> Received:
+    """What each held run would have received: what is there, and what arrives; `places` takes where."""
+    received: Received = {row.pk: {} for row in rows.values()}
+    dags = {row.dag_id: heard for row in rows.values()}
+    for row, part, is_fresh in (
+        filling.there(list(rows.values()), dags) if filling.needs_several(heard) else ()
+    ):
+        received[row.pk][part.asset_id, part.key] = _key(row, part.asset_id, part.key, is_fresh)
+        if part.event_id is not None:
+            places.setdefault(part.event_id, set()).add(row.partition_key)
+    for arrival in arrivals:
+        row, event = rows[arrival.key], arrival.event
+        key = event.partition_key or UNKEYED
+        received[row.pk][event.asset_id, key] = _key(row, event.asset_id, key, True)
+        places.setdefault(event.pk, set()).add(row.partition_key)
+    return received
+
+
+def _key(row: HeldRun, asset_id: int, key: str, is_fresh: bool) -> ReceivedKey:
+    return ReceivedKey(held_run_id=row.pk, asset_id=asset_id, key=key, is_fresh=is_fresh)
+
+
+def _judged(
+    rows: Sequence[HeldRun], heard: DagListening, received: Received, now: datetime
+) -> dict[int, Verdict]:
+    verdicts = _verdicts(rows, heard, received, now)
+    ready = [row for row in rows if verdicts[row.pk].may_fire]
+    if lost := _drop_lost(ready, received):
+        verdicts |= _verdicts([row for row in ready if row.pk in lost], heard, received, now)
+    return verdicts
+
+
+def _verdicts(
+    rows: Sequence[HeldRun], heard: DagListening, received: Received, now: datetime
+) -> dict[int, Verdict]:
+    listed = {row.pk: [received[row.pk][name] for name in sorted(received[row.pk])] for row in rows}
+    return judge_all(rows, dict.fromkeys({row.dag_id for row in rows}, heard), listed, now=now)
+
+
+def _drop_lost(rows: Iterable[HeldRun], received: Received) -> set[int]:
+    """As `rounds.drop_lost`: what has no data any more counts for nothing."""
+    places: dict[int, defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        for asset_id, key in received[row.pk]:
+            places[asset_id][key].append(row.pk)
+    lost = set()
+    for asset_id, by_key in places.items():
+        keys = list(by_key)
+        for start in range(0, len(keys), PORTION):
+            gone = Partition.objects.filter(
+                asset_id=asset_id, data_at=None, key__in=keys[start : start + PORTION]
+            )
+            for key in gone.values_list("key", flat=True):
+                for pk in by_key[key]:
+                    del received[pk][asset_id, key]
+                    lost.add(pk)
+    return lost

@@ -1,0 +1,239 @@
+"""TC-32: what the preview says is what saving does, in whatever world and for whatever edit."""
+
+from contextlib import suppress
+from datetime import timedelta
+
+import pytest
+from django.db import transaction
+from hypothesis import Phase, event, given, settings
+from hypothesis import strategies as st
+
+from core.models import Asset, ConsumedEvent, Dag, HeldRun, MappingProblem, ReceivedKey
+from scheduling import configuration, holds, wiping
+from scheduling.configuration.foreseeing import foresee
+from scheduling.configuration.overriding import links_for
+from scheduling.listening import by_timetable
+from tests.configuration.changing import BOB
+from tests.engine import world
+from tests.engine.world import ALICE, HOURS_TO_DAY, IDENTITY, NOW
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+# To explain a failure takes minutes here: each example is a world of its own.
+PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
+ASSETS = ("a", "b")
+KEYS = (
+    *world.hours("2026-03-10", 0, 1, 2, 9),
+    *world.hours("2026-03-11", 0, 1),
+    *("tw", "jp", "2026-03-10"),
+)
+FIXED = {"type": "FixedKeyMapper", "downstream_key": "all"}
+
+
+def rollup(*segments, n=None):
+    wait = {"wait_policy": {"type": "MinimumCount", "n": n}} if n else {}
+    window = {"type": "SegmentWindow", "segments": list(segments)}
+    return {"type": "RollupMapper", "upstream_mapper": FIXED, "window": window, **wait}
+
+
+def hours(**fields):
+    return HOURS_TO_DAY | fields
+
+
+DEADLINE = {"type": "Deadline", "after": 1800, "then": "cancel"}
+MAPPERS = st.sampled_from(
+    [
+        IDENTITY,
+        FIXED,
+        {"type": "StartOfDayMapper"},
+        {"type": "StartOfHourMapper"},
+        {"type": "StartOfDayMapper", "output_format": "%d.%m.%Y"},
+        {"type": "StartOfDayMapper", "timezone": "Asia/Taipei"},
+        {"type": "AllowedKeyMapper", "allowed_keys": ["tw", "jp"]},
+        {"type": "AllPartitionsMapper", "downstream_key": "all"},
+        {"type": "LatestPartitionMapper", "downstream_key": "all"},
+        HOURS_TO_DAY | {"type": "FanOutMapper"},
+        rollup("tw", "jp"),
+        rollup("tw", "jp", "us"),
+        rollup("tw", "jp", "us", n=-1),
+        hours(),
+        hours(wait_policy={"type": "MinimumCount", "n": 3}),
+        hours(wait_policy={"type": "MinimumCount", "n": -22}),
+        hours(wait_policy={"type": "Deadline", "after": 1800, "then": {"type": "MinimumCount", "n": 1}}),
+        hours(wait_policy=DEADLINE),
+    ]
+)  # fmt: skip
+SCHEDULES = st.fixed_dictionaries(
+    {"mappers": st.tuples(MAPPERS, MAPPERS), "assets": st.sampled_from(["all", "any", "one"])},
+    optional={
+        "late": st.sampled_from(["settle", "immediate", "hold", "mark_stale", "restart"]),
+        "settle": st.sampled_from([0, 60, 7200]),
+    },
+)
+DEEDS = st.one_of(
+    st.tuples(st.just("emit"), st.sampled_from(ASSETS), st.sets(st.sampled_from(KEYS), min_size=1)),
+    st.tuples(st.just("emit"), st.sampled_from(ASSETS), st.sets(st.sampled_from(KEYS), min_size=3)),
+    st.tuples(st.just("wipe"), st.sampled_from(ASSETS), st.sampled_from(KEYS)),
+    st.tuples(st.just("emit"), st.sampled_from(ASSETS), st.just([None])),
+    st.sampled_from([("turn",), ("turn",), ("route",), ("wait",), ("pause",), ("cancel",), ("forget",)]),
+)
+WORLDS = st.lists(DEEDS, min_size=4, max_size=20)
+
+
+def spec_of(mappers, assets, **fields):
+    leaves = [{"asset": name} for name in ASSETS]
+    condition = leaves[0] if assets == "one" else {assets: leaves}
+    pairs = [
+        {"asset": leaf, "mapper": mapper} for leaf, mapper in zip(leaves, mappers, strict=True)
+    ]  # fmt: skip
+    return {"type": "PartitionedAssetTimetable", "assets": condition, "mapper_config": pairs, **fields}
+
+
+class World:
+    """One Dag that listens to two assets, and what happens to it before it is edited."""
+
+    def __init__(self, schedule):
+        for name in ASSETS:
+            world.asset(name)
+        self.dag = world.dag("c", spec_of(**schedule))
+        links = links_for(configuration.read_schedule(self.dag, self.dag.schedule), NOW)
+        for link in links.wanted.values():
+            link.dag = self.dag
+            link.save()
+        self.at = NOW
+
+    def play(self, deed):
+        name, *what = deed
+        self.at += timedelta(seconds=7)
+        getattr(self, name)(*what)
+
+    def emit(self, name, keys):
+        world.emit(name, *sorted(keys, key=str), at=self.at)
+
+    def wipe(self, name, key):
+        with suppress(wiping.NeverSeen):
+            wiping.wipe(Asset.objects.get(name=name), [key], deed=ALICE, at=self.at)
+
+    def turn(self):
+        world.turn(self.at)
+
+    def route(self):
+        while holds.route_pending(now=self.at):
+            pass
+
+    def wait(self):
+        self.at += timedelta(minutes=40)
+
+    def pause(self):
+        configuration.set_paused(self.dag, not self.dag.is_paused, deed=ALICE, at=self.at)
+
+    def cancel(self):
+        if row := HeldRun.objects.held().order_by("pk").first():
+            holds.cancel(row, deed=ALICE, at=self.at)
+
+    def forget(self):
+        """Old events are pruned: a partition does not name its newest any more."""
+        Asset.objects.get(name="a").partition_set.update(last_event=None)
+
+    def save(self, spec):
+        """Save `spec` and let the engine judge; what that did."""
+        self.dag.refresh_from_db()
+        before = {row.pk: row for row in HeldRun.objects.held()}
+        fired = set(HeldRun.objects.filter(state="fired").values_list("pk", flat=True))
+        counted = list(
+            ConsumedEvent.objects.filter(held_run__in=before).values_list("held_run_id", "event_id")
+        )
+        configuration.change_schedule(self.dag, spec, deed=BOB, at=self.at, revision=self.dag.revision)
+        while holds.judge_due(now=self.at):
+            pass
+        return Saved(before, fired, counted, HeldRun.objects.in_bulk())
+
+
+class Saved:
+    """What saving did, told from the rows."""
+
+    def __init__(self, before, fired, counted, after):
+        self.before, self.counted = before, counted
+        self.fires = {
+            row.partition_key for pk, row in after.items() if row.state == "fired" and pk not in fired
+        }
+        self.closes = {after[pk].partition_key for pk in before if after[pk].state == "superseded"}
+        self.ends = self._ended(after)
+        touched = [row for pk, row in after.items() if row.state == "held" or pk not in fired]
+        self.rows = {
+            row.partition_key: row
+            for row in touched
+            if row.state == "held" or row.partition_key in self.fires | self.ends
+        }
+        self.opens = {row.partition_key for row in self.rows.values() if row.pk not in before}
+
+    def _ended(self, after):
+        return {row.partition_key for row in after.values() if row.closed_by == "deadline" and row.closed_at}
+
+    def received(self):
+        found = ReceivedKey.objects.filter(held_run__in=self.rows.values())
+        names = ("held_run__partition_key", "asset_id", "key", "is_fresh")
+        return set(found.values_list(*names))
+
+    def places(self, pk):
+        """For which keys the events that a held run had counted count now."""
+        events = [event_id for held_run, event_id in self.counted if held_run == pk]
+        found = ConsumedEvent.objects.filter(event__in=events, held_run__in=self.rows.values())
+        return tuple(sorted(set(found.values_list("held_run__partition_key", flat=True))))
+
+
+def check(play, spec):
+    """Look ahead, save, and compare."""
+    play.dag.refresh_from_db()
+    said = configuration.preview(play.dag, spec, now=play.at, most=1000)
+    seen = _foreseen(play, spec)
+    if not said.is_change:
+        return said, None
+    saved = play.save(spec)
+    effect = said.effect
+    assert effect.held == len(saved.before)
+    assert set(effect.fires.first) == saved.fires
+    assert set(effect.closes.first) == saved.closes
+    assert set(effect.ends.first) == saved.ends
+    assert set(effect.opens.first) == saved.opens
+    assert set(seen.after) == set(saved.rows)
+    assert _received(seen) == saved.received()
+    for key, row in saved.rows.items():
+        verdict = seen.verdicts[seen.after[key].pk]
+        assert (verdict.kind, verdict.sentence) == (row.verdict, row.sentence), key
+    moves = {move.key: move.to for move in effect.moves.first}
+    really = {row.partition_key: saved.places(pk) for pk, row in saved.before.items()}
+    assert moves == {key: to for key, to in really.items() if to and to != (key,)}
+    problems = MappingProblem.objects.filter(event__partition_key__isnull=False)
+    assert {each.event.pk for each in seen.mapped.problems} == set(
+        problems.filter(event__asset__in=seen.listens_to).values_list("event_id", flat=True)
+    )
+    return said, saved
+
+
+def _foreseen(play, spec):
+    timetable = configuration.read_schedule(play.dag, spec)
+    heard = by_timetable(timetable, links_for(timetable, play.at).wanted.values())
+    return foresee(Dag.objects.get(pk=play.dag.pk), heard, now=play.at)
+
+
+def _received(seen):
+    return {
+        (key, asset_id, name, each.is_fresh)
+        for key, row in seen.after.items()
+        for (asset_id, name), each in seen.received[row.pk].items()
+    }
+
+
+class TestPreview:
+    @settings(max_examples=60, deadline=None, phases=PHASES)
+    @given(SCHEDULES, WORLDS, SCHEDULES)
+    def test_says_what_saving_does(self, schedule, deeds, edit):
+        with transaction.atomic():
+            play = World(schedule)
+            for deed in deeds:
+                play.play(deed)
+            said, saved = check(play, spec_of(**edit))
+            if saved:
+                event(f"fires {min(said.effect.fires.count, 2)}, moves {min(said.effect.moves.count, 2)}")
+            transaction.set_rollback(True)

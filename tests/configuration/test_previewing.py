@@ -1,0 +1,245 @@
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from core.models import BackfillPartition, Dag, DagRun, HeldRun, JournalEntry, ReceivedKey
+from scheduling import backfills, configuration
+from scheduling.algebra.errors import InvalidDefinition
+from scheduling.board import universe
+from scheduling.configuration import previewing
+from scheduling.configuration.previewing import Move
+from tests.backfills import play
+from tests.configuration.changing import change
+from tests.engine import world
+from tests.engine.world import HOURS_TO_DAY, NOW
+from tests.sdk.writing import LATER, dag
+
+pytestmark = pytest.mark.django_db
+
+DAY = "RollupMapper(StartOfDayMapper(), DayWindow())"
+BOTH = 'Asset("a") & Asset("b")'
+SIX_HOURS = world.hours("2026-03-10", *range(6))
+
+
+def look(row: Dag, *, most: int = previewing.MOST_NAMED, **fields: object) -> configuration.Preview:
+    row.refresh_from_db()
+    spec = {name: value for name, value in (row.schedule | fields).items() if value is not None}
+    return configuration.preview(row, spec, now=LATER, most=most)
+
+
+def rollup(*segments: str) -> dict[str, object]:
+    return {
+        "type": "RollupMapper",
+        "upstream_mapper": {"type": "FixedKeyMapper", "downstream_key": "all"},
+        "window": {"type": "SegmentWindow", "segments": list(segments)},
+    }
+
+
+class TestDefinitionEdits:
+    """TC-32, row by row: the preview says it, then saving does it."""
+
+    def test_a_looser_policy_fires_with_what_is_there(self, listen):
+        row = listen(DAY, at=NOW)
+        world.emit("a", *world.hours("2026-03-10", *range(23)))
+        world.turn()
+        tolerant = HOURS_TO_DAY | {"wait_policy": {"type": "MinimumCount", "n": -1}}
+        said = look(row, default_mapper=tolerant)
+        assert (said.effect.fires.first, said.effect.closes.count) == (("2026-03-10",), 0)
+        assert [each.sentence() for each in said.differences] == [
+            'default_mapper.wait_policy: not set → {"type": "MinimumCount", "n": -1}'
+        ]
+        assert world.fired("c") == []
+        change(row, default_mapper=tolerant)
+        world.turn(LATER)
+        assert world.fired("c") == ["2026-03-10"]
+        assert ReceivedKey.objects.count() == 23
+
+    def test_a_shorter_window_files_every_key_anew(self, listen):
+        row = listen("RollupMapper(FixedKeyMapper('all'), SegmentWindow(['a', 'b', 'c', 'd']))", at=NOW)
+        world.emit("a", "a", "b", "c")
+        world.turn()
+        halves = rollup("a", "b") | {"upstream_mapper": {"type": "FixedKeyMapper", "downstream_key": "half"}}
+        effect = look(row, default_mapper=halves).effect
+        assert effect.moves.first == (Move("all", ("half",)),)
+        assert (effect.opens.first, effect.fires.first, effect.closes.first) == (
+            ("half",),
+            ("half",),
+            ("all",),
+        )
+        assert effect.lost.count == 0
+        change(row, default_mapper=halves)
+        assert sorted(ReceivedKey.objects.values_list("key", flat=True)) == ["a", "b", "c"]
+
+    def test_an_earlier_start_is_one_more_missing_partition_and_no_run(self, directory):
+        """It is the file's to say; a schedule's override is not touched by it, and nothing runs."""
+        text = """
+            days = Asset("days", partitions=DailyPartitions("{}", end="2026-03-06"))
+            DAG("c", schedule=PartitionedAssetTimetable(assets=days))
+            """
+        directory.write("c", text.format("2026-03-03"))
+        directory.sync()
+        before = expected("days")
+        directory.write("c", text.format("2026-03-02"))
+        directory.sync(LATER)
+        world.turn(LATER)
+        assert expected("days") - before == {"2026-03-02"}
+        assert DagRun.objects.count() == 0
+
+    def test_another_zone_or_format_names_every_key_that_changes(self, listen):
+        row = listen("StartOfDayMapper()", assets=BOTH, at=NOW)
+        world.emit("a", *(f"2026-03-{day:02}T20:00:00" for day in range(1, 10)))
+        world.turn()
+        zone = {"type": "StartOfDayMapper", "timezone": "Asia/Taipei", "input_format": "%Y-%m-%dT%H:%M:%S"}
+        form = {"type": "StartOfDayMapper", "output_format": "%d.%m.%Y"}
+        assert look(row, default_mapper=zone).effect.moves.count == 0  # keys without an offset are local
+        effect = look(row, default_mapper=form).effect
+        assert effect.moves.count == 9
+        assert effect.moves.first[0] == Move("2026-03-01", ("01.03.2026",))
+        change(row, default_mapper=form)
+        assert set(HeldRun.objects.held().values_list("partition_key", flat=True)) == {
+            to for move in effect.moves.first for to in move.to
+        }
+
+    def test_a_list_without_a_region_fires_what_only_waited_for_it(self, listen):
+        row = listen("RollupMapper(FixedKeyMapper('all'), SegmentWindow(['us', 'ap', 'eu']))", at=NOW)
+        world.emit("a", "us", "ap")
+        world.turn()
+        assert look(row, default_mapper=rollup("us", "ap")).effect.fires.first == ("all",)
+        change(row, default_mapper=rollup("us", "ap"))
+        world.turn(LATER)
+        assert world.fired("c") == ["all"]
+
+    def test_a_running_backfill_keeps_the_keys_it_has(self, listen):
+        row = listen("StartOfDayMapper()", at=NOW)
+        days = ("2026-03-01", "2026-03-02")
+        world.emit("a", *(f"{day}T09:00:00" for day in days))
+        world.turn()
+        for run in DagRun.objects.all():
+            world.finish(world.start(run), "out")
+        started = play.begin(row, keys=days, reprocess=backfills.Reprocess.COMPLETED)
+        change(row, default_mapper={"type": "StartOfDayMapper", "output_format": "%d.%m.%Y"})
+        kept = BackfillPartition.objects.filter(target__backfill=started).values_list("key", flat=True)
+        assert sorted(kept) == list(days)
+
+
+class TestEffect:
+    def test_names_keys_that_would_not_count_any_more(self, listen):
+        row = listen(assets=BOTH, at=NOW)
+        world.emit("a", SIX_HOURS[0], "tw")
+        world.turn()
+        [lost] = look(row, default_mapper={"type": "StartOfDayMapper"}).effect.lost.first
+        assert (lost.asset, lost.key) == ("a", "tw")
+        assert "tw" in lost.reason
+
+    def test_names_keys_of_an_asset_that_is_left_out(self, listen):
+        row = listen(assets=BOTH, at=NOW)
+        world.emit("b", "k")
+        world.turn()
+        effect = look(row, assets={"asset": "a"}).effect
+        assert [each.reason for each in effect.lost.first] == ["the Dag would not listen to b"]
+        assert effect.closes.first == ("k",)
+
+    def test_names_keys_that_could_not_be_mapped_and_could_be_then(self, listen):
+        row = listen("StartOfDayMapper()", at=NOW)
+        world.emit("a", "tw")
+        world.turn()
+        effect = look(row, default_mapper={"type": "IdentityMapper"}).effect
+        assert (effect.regained.first, effect.fires.first) == (("tw",), ("tw",))
+
+    def test_fires_nothing_of_a_paused_dag(self, listen):
+        row = listen(assets=BOTH, at=NOW)
+        world.emit("a", "k")
+        configuration.set_paused(row, True, deed=world.ALICE, at=NOW)
+        world.turn()
+        assert look(row, assets={"asset": "a"}).effect.fires.count == 0
+
+    def test_of_no_change_is_nothing(self, listen):
+        row = listen(assets=BOTH, at=NOW)
+        world.emit("a", "k")
+        world.turn()
+        said = look(row)
+        assert (said.is_change, said.effect.is_nothing, said.effect.held) == (False, True, 1)
+
+    def test_counts_all_and_names_the_first(self, listen):
+        row = listen("StartOfHourMapper()", assets=BOTH, at=NOW)
+        world.emit("a", *world.hours("2026-03-10", *range(24)), *world.hours("2026-03-11", *range(6)))
+        world.turn()
+        effect = look(row, default_mapper={"type": "StartOfDayMapper"}, most=10).effect
+        assert (effect.moves.count, len(effect.moves.first), effect.moves.more) == (30, 10, 20)
+        assert effect.closes.count == 30
+
+    def test_is_not_told_where_telling_would_take_too_long(self, listen, monkeypatch):
+        row = listen(assets=BOTH, at=NOW)
+        world.emit("a", "k", "l")
+        world.turn()
+        monkeypatch.setattr(previewing, "MOST_FORESEEN", 1)
+        said = look(row, late="hold")
+        assert (said.effect, said.counted) == (None, 2)
+
+
+class TestProblems:
+    def test_are_those_that_saving_finds(self, listen, directory):
+        directory.write(
+            "d",
+            """
+            days = PartitionedAssetTimetable(assets=Asset("out"), partition_mapper=StartOfDayMapper())
+            DAG("d", schedule=days)
+            """,
+        )
+        row = listen("StartOfHourMapper(output_format='%Y-%m-%dT%H:%M:%S')", assets=BOTH)
+        fields = {
+            "assets": {"all": [{"asset": "a"}, {"asset": "b"}, {"ref_name": "nowhere"}]},
+            "mapper_config": [
+                {"asset": {"asset": name}, "mapper": {"type": "FixedKeyMapper", "downstream_key": name}}
+                for name in ("a", "b")
+            ],
+        }
+        said = look(row, **fields)
+        assert {each.code for each in said.problems} >= {"never-fires", "undefined-asset"}
+        assert [name for name, _ in said.elsewhere] != []
+        change(row, **fields)
+        row.refresh_from_db()
+        assert [each["sentence"] for each in row.problems] == [each.sentence for each in said.problems]
+        assert [each["sentence"] for each in dag("d").problems] == [
+            each.sentence for _, each in said.elsewhere
+        ]
+
+    def test_of_what_cannot_be_read_are_refusals(self, listen):
+        with pytest.raises(InvalidDefinition) as refused:
+            look(listen(), default_mapper={"type": "StartOfDayMapper", "timezone": "Mars"})
+        assert refused.value.path == "default_mapper.timezone"
+
+
+class TestCost:
+    def queries(self, row: Dag, **fields: object) -> CaptureQueriesContext:
+        with CaptureQueriesContext(connection) as seen:
+            look(row, **fields)
+        return seen
+
+    def test_is_as_many_queries_however_much_is_held(self, listen):
+        row = listen("StartOfHourMapper()", assets=BOTH, at=NOW)
+        day = HOURS_TO_DAY | {"wait_policy": {"type": "MinimumCount", "n": 1}}
+        world.emit("a", *world.hours("2026-03-10", 1, 2))
+        world.emit("b", "2026-03-10T05:00:00")
+        world.turn()
+        few = len(self.queries(row, default_mapper=day))
+        for number in range(11, 20):
+            world.emit("a", *world.hours(f"2026-03-{number}", *range(24)))
+            world.emit("b", f"2026-03-{number}T05:00:00")
+        world.turn()
+        assert look(row, default_mapper=day).effect.fires.count == 10
+        assert len(self.queries(row, default_mapper=day)) == few
+
+    def test_is_no_row_written(self, listen):
+        row = listen("StartOfHourMapper()", assets=BOTH, at=NOW)
+        world.emit("a", *SIX_HOURS)
+        world.turn()
+        entries = JournalEntry.objects.count()
+        seen = self.queries(row, default_mapper={"type": "StartOfDayMapper"})
+        assert {each["sql"].split()[0] for each in seen.captured_queries} == {"SELECT"}
+        assert JournalEntry.objects.count() == entries
+
+
+def expected(name: str) -> set[str]:
+    row = world.asset(name)
+    return set(universe.of_assets([row], now=LATER)[row.pk].keys)
