@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import exception_handler
 
-from scheduling import backfills, elsewhere, events, holds, runs, sensors, wiping
+from scheduling import backfills, configuration, elsewhere, events, holds, runs, sensors, wiping
 from scheduling.algebra.errors import PartitionError
 from scheduling.configuration import pools
 
@@ -146,6 +146,7 @@ REFUSALS: dict[type[PartitionError], type[exceptions.APIException]] = {
     wiping.NeverSeen: exceptions.NotFound,
     wiping.EventConsumed: Conflict,
     elsewhere.NotWithYou: Conflict,
+    configuration.StaleSchedule: Conflict,
     pools.PoolTaken: Conflict,
     pools.PoolInUse: Conflict,
     backfills.StalePlan: Conflict,

@@ -21,6 +21,8 @@ from scheduling.configuration.overriding import (
 from scheduling.configuration.pausing import set_paused
 from scheduling.configuration.previewing import Effect, Preview, preview
 from scheduling.configuration.sensors import set_cursor, set_sensor_paused
+from scheduling.configuration.telling import told
+from scheduling.configuration.trying import try_schedule
 
 __all__ = [
     "Effect",
@@ -38,4 +40,6 @@ __all__ = [
     "set_cursor",
     "set_paused",
     "set_sensor_paused",
+    "told",
+    "try_schedule",
 ]

@@ -51,6 +51,7 @@ WHO = {
     "core.add_pool": {roles.EDITOR, roles.ADMIN},
     "core.change_pool": {roles.EDITOR, roles.ADMIN},
     "core.delete_pool": {roles.EDITOR, roles.ADMIN},
+    "core.change_scheduleoverride": {roles.ADMIN},
 }
 """Roles that each permission belongs to."""
 

@@ -25,7 +25,7 @@ class TestSchema:
         assert described >= {
             ("/" + re.sub("<(?:str|path):(.*?)>", r"{\1}", str(pattern.pattern)), method)
             for pattern in urls.urlpatterns
-            for method in ("get", "post", "patch", "delete")
+            for method in ("get", "post", "put", "patch", "delete")
             if hasattr(pattern.callback.view_class, method)
             and method in pattern.callback.view_class.http_method_names
             and not str(pattern.pattern).endswith(("openapi.json", "docs", "<path:rest>"))
