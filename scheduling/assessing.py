@@ -7,11 +7,11 @@ from datetime import datetime
 
 from django.db.models import F
 
-from core.models import HeldRun, Partition, ReceivedKey
-from scheduling import listening, presence, rounds
+from core.models import Dag, HeldRun, Partition, ReceivedKey
+from scheduling import filling, listening, presence, rounds
 from scheduling.algebra import verdicts
 from scheduling.algebra.conditions import Leaf
-from scheduling.algebra.verdicts import Held, Kind, Verdict
+from scheduling.algebra.verdicts import Held, Kind, Listening, Verdict
 from scheduling.listening import BrokenDefinition, DagListening
 
 log = logging.getLogger(__name__)
@@ -26,28 +26,93 @@ class Facts:
     present: Set[int]
 
 
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One held run as `verdicts.judge` takes it, and the Dag that it is of."""
+
+    dag: Dag
+    listening: Listening
+    held: Held
+
+
 def assess(rows: Sequence[HeldRun], *, now: datetime) -> dict[int, Verdict]:
     """The verdict on each of `rows` as things stand. Reads only, in a fixed number of queries."""
-    received: dict[int, list[ReceivedKey]] = {row.pk: [] for row in rows}
-    for each in ReceivedKey.objects.filter(held_run__in=rows).order_by("asset_id", "key"):
-        received[each.held_run_id].append(each)
-    return judge_all(rows, listening.of_dags({row.dag for row in rows}), received, now=now)
+    return _verdicts(cases(rows), now)
 
 
 def judge_all(
     rows: Sequence[HeldRun],
-    heard: dict[int, DagListening | BrokenDefinition],
+    heard: Mapping[int, DagListening | BrokenDefinition],
     received: Mapping[int, Sequence[ReceivedKey]],
     *,
     now: datetime,
 ) -> dict[int, Verdict]:
     """The verdict on each of `rows`, saved or not, if their Dags listened as `heard` says."""
+    return _verdicts(_cases(rows, heard, received), now)
+
+
+def cases(rows: Sequence[HeldRun]) -> dict[int, Case | BrokenDefinition]:
+    """What there is to judge about each of `rows`, by primary key."""
+    received: dict[int, list[ReceivedKey]] = {row.pk: [] for row in rows}
+    for each in ReceivedKey.objects.filter(held_run__in=rows).order_by("asset_id", "key"):
+        received[each.held_run_id].append(each)
+    return _cases(rows, listening.of_dags({row.dag for row in rows}), received)
+
+
+def as_if_opened(dag: Dag, key: str, *, now: datetime) -> Case:
+    """What there would be to judge if the first held run of `key` were opened now. Reads only.
+
+    :raises BrokenDefinition: if the definition of the Dag cannot be read.
+    """
+    heard = listening.of_dag(dag)
+    row = HeldRun(dag=dag, partition_key=key, opened_at=now, last_event_at=now)
+    there = filling.there_for(dag, heard, key)
+    held = Held(
+        key=key,
+        opened_at=now,
+        last_event_at=now,
+        paused=dag.is_paused,
+        received={
+            heard.leaf_of[asset_id]: dict.fromkeys(keys, True) for asset_id, keys in there.items() if keys
+        },
+        known={heard.leaf_of[pk]: keys for pk, keys in _known([row], {dag.pk: heard}).items()},
+        present=_present_of(heard, {asset_id for asset_id, keys in there.items() if keys}),
+    )
+    return Case(dag, heard.listening, held)
+
+
+def judge(case: Case, *, now: datetime) -> Verdict:
+    """The verdict on one case."""
+    try:
+        verdict = verdicts.judge(case.listening, case.held, now)
+    except Exception as error:  # a plug-in's mapper or policy may raise anything; it holds this run only
+        log.exception("judging %s of %s failed", case.held.key, case.dag)
+        sentence = f"the definition of {case.dag} failed: {type(error).__name__}: {error}"
+        return Verdict(Kind.BROKEN, sentence)
+    if not case.dag.is_active:
+        sentence = "no file defines the Dag any more; it goes on when one does"
+        return replace(verdict, kind=Kind.PAUSED, sentence=sentence, until=None, gives_up=False)
+    return verdict
+
+
+def _verdicts(found: Mapping[int, Case | BrokenDefinition], now: datetime) -> dict[int, Verdict]:
+    return {
+        pk: judge(case, now=now) if isinstance(case, Case) else Verdict(Kind.BROKEN, str(case))
+        for pk, case in found.items()
+    }
+
+
+def _cases(
+    rows: Sequence[HeldRun],
+    heard: Mapping[int, DagListening | BrokenDefinition],
+    received: Mapping[int, Sequence[ReceivedKey]],
+) -> dict[int, Case | BrokenDefinition]:
     facts = Facts(rounds.fired_before(rows), _known(rows, heard), _present(rows, heard, received))
-    return {row.pk: _judge(row, heard[row.dag_id], received[row.pk], facts, now) for row in rows}
+    return {row.pk: _case(row, heard[row.dag_id], received[row.pk], facts) for row in rows}
 
 
 def _known(
-    rows: Sequence[HeldRun], heard: dict[int, DagListening | BrokenDefinition]
+    rows: Sequence[HeldRun], heard: Mapping[int, DagListening | BrokenDefinition]
 ) -> dict[int, tuple[str, ...]]:
     """Every key that has data, of the assets whose mappers need to know (`needs_known`)."""
     answers = {row.dag_id: heard[row.dag_id] for row in rows}.values()
@@ -80,15 +145,18 @@ def _present(
     return presence.latest_events(asset_ids).keys() if asset_ids else frozenset()
 
 
-def _judge(
-    row: HeldRun,
-    answer: DagListening | BrokenDefinition,
-    received: Sequence[ReceivedKey],
-    facts: Facts,
-    now: datetime,
-) -> Verdict:
+def _present_of(heard: DagListening, received: Set[int]) -> Collection[Leaf]:
+    """The leaves of assets without partitions that have data and of which nothing was received."""
+    if heard.takes_keyless or not (lacking := heard.leaf_of.keys() - received):
+        return ()
+    return {heard.leaf_of[pk] for pk in presence.latest_events(lacking)}
+
+
+def _case(
+    row: HeldRun, answer: DagListening | BrokenDefinition, received: Sequence[ReceivedKey], facts: Facts
+) -> Case | BrokenDefinition:
     if isinstance(answer, BrokenDefinition):
-        return Verdict(Kind.BROKEN, str(answer))
+        return answer
     counted: dict[Leaf, dict[str, bool]] = {}
     for each in received:
         if each.asset_id in answer.leaf_of:
@@ -105,12 +173,4 @@ def _judge(
         if answer.takes_keyless
         else {answer.leaf_of[pk] for pk in facts.present & set(answer.leaf_of)},
     )
-    try:
-        verdict = verdicts.judge(answer.listening, held, now)
-    except Exception as error:  # a plug-in's mapper or policy may raise anything; it holds this run only
-        log.exception("judging %s failed", row)
-        return Verdict(Kind.BROKEN, f"the definition of {row.dag} failed: {type(error).__name__}: {error}")
-    if not row.dag.is_active:
-        sentence = "no file defines the Dag any more; it goes on when one does"
-        return replace(verdict, kind=Kind.PAUSED, sentence=sentence, until=None, gives_up=False)
-    return verdict
+    return Case(row.dag, answer.listening, held)

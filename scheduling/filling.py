@@ -66,6 +66,30 @@ def needs_several(heard: DagListening) -> bool:
     return not (heard.takes_keyless or heard.listening.starts_with_one_key())
 
 
+def there_for(dag: Dag, heard: DagListening, key: str) -> dict[int, list[str]]:
+    """The upstream keys, by asset, that `fill` would count for a held run of `key` opened now. Reads only."""
+    wanted: dict[int, set[str]] = {asset_id: set() for asset_id in heard.leaf_of}
+    if not needs_several(heard):
+        return {asset_id: [] for asset_id in wanted}
+    before = HeldRun.objects.filter(dag=dag, partition_key=key).order_by("-round")[:1]
+    for asset_id, each in ReceivedKey.objects.filter(held_run__in=list(before)).values_list(
+        "asset_id", "key"
+    ):
+        if _feeds(heard, asset_id, each, key):
+            wanted[asset_id].add(each)
+    for asset_id, keys in wanted.items():
+        keys.update(_upstream_keys(heard, asset_id, key))
+    return {asset_id: _that_are_there(asset_id, keys) for asset_id, keys in wanted.items()}
+
+
+def _that_are_there(asset_id: int, keys: Iterable[str]) -> list[str]:
+    found: list[str] = []
+    for portion in _portions(sorted(keys)):
+        parts = Partition.objects.filter(asset_id=asset_id, key__in=portion, data_at__isnull=False)
+        found += parts.order_by("key").values_list("key", flat=True)
+    return found
+
+
 def _heard(rows: Iterable[HeldRun], dags: Mapping[int, Dag]) -> Iterator[tuple[int, DagListening]]:
     for dag_id, answer in listening.of_dags({dags[row.dag_id] for row in rows}).items():
         if not isinstance(answer, BrokenDefinition):

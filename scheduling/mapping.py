@@ -17,6 +17,14 @@ log = logging.getLogger(__name__)
 Kind = MappingProblem.Kind
 
 
+class NotMapped(PartitionError):
+    """A Dag cannot count an upstream key; `kind` says in what way."""
+
+    def __init__(self, sentence: str, kind: Kind) -> None:
+        super().__init__(sentence)
+        self.kind = kind
+
+
 @dataclass(frozen=True, slots=True)
 class Arrival:
     """`event` counts for the held run of `dag` and `key`."""
@@ -78,6 +86,30 @@ def map_by(dag: Dag, heard: DagListening | BrokenDefinition, events: Iterable[As
     return mapped
 
 
+def downstream_of(dag: Dag, heard: DagListening, asset_id: int, key: str) -> tuple[str, ...]:
+    """The downstream keys for which an event of `key` counts, each once.
+
+    :raises NotMapped: if `dag` cannot count it.
+    """
+    mapper = heard.mapper(asset_id)
+    try:
+        keys = tuple(dict.fromkeys(mapper.to_downstream(key)))
+        for downstream in keys:
+            if downstream != UNKEYED or not heard.takes_keyless:
+                validate_key(downstream)
+    except PartitionError as error:
+        raise NotMapped(str(error), Kind.CANNOT_MAP) from error
+    except Exception as error:  # a plug-in's mapper may raise anything; it stops this Dag only
+        log.exception("the mapper of %s failed on key %r", dag.dag_id, key)
+        sentence = f"the mapper failed on key {key!r}: {type(error).__name__}: {error}"
+        raise NotMapped(sentence, Kind.CANNOT_MAP) from error
+    limit = mapper.max_downstream_keys or settings.PARTITION_MAPPER_MAX_DOWNSTREAM_KEYS
+    if len(keys) > limit:
+        over = f"maps to {len(keys)} downstream keys, over the limit of {limit}: none was queued"
+        raise NotMapped(f"key {key!r} {over}", Kind.TOO_MANY)
+    return keys
+
+
 def _listeners(asset_ids: Iterable[int]) -> dict[int, list[Dag]]:
     """The Dags that listen to each asset, as they are now and until this transaction ends."""
     listening_now = Dependency.objects.filter(asset_id__in=asset_ids, dag__is_active=True)
@@ -112,25 +144,9 @@ def _map_without_key(event: AssetEvent, dag: Dag, heard: DagListening, mapped: M
 
 
 def _map_key(event: AssetEvent, key: str, dag: Dag, heard: DagListening, mapped: Mapped) -> None:
-    mapper = heard.mapper(event.asset_id)
     try:
-        keys = tuple(dict.fromkeys(mapper.to_downstream(key)))
-        for downstream in keys:
-            if downstream != UNKEYED or not heard.takes_keyless:
-                validate_key(downstream)
-    except PartitionError as error:
-        mapped.problems.append(Problem(dag, event, Kind.CANNOT_MAP, str(error)))
-        return
-    except Exception as error:  # a plug-in's mapper may raise anything; it stops this Dag only
-        log.exception("the mapper of %s failed on key %r", dag.dag_id, key)
-        sentence = f"the mapper failed on key {key!r}: {type(error).__name__}: {error}"
-        mapped.problems.append(Problem(dag, event, Kind.CANNOT_MAP, sentence))
-        return
-    limit = mapper.max_downstream_keys or settings.PARTITION_MAPPER_MAX_DOWNSTREAM_KEYS
-    if len(keys) > limit:
-        sentence = (
-            f"key {key!r} maps to {len(keys)} downstream keys, over the limit of {limit}: none was queued"
-        )
-        mapped.problems.append(Problem(dag, event, Kind.TOO_MANY, sentence))
+        keys = downstream_of(dag, heard, event.asset_id, key)
+    except NotMapped as refusal:
+        mapped.problems.append(Problem(dag, event, refusal.kind, str(refusal)))
     else:
         mapped.arrivals.extend(Arrival(dag, downstream, event) for downstream in keys)

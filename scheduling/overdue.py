@@ -42,7 +42,7 @@ def when_late(rows: Sequence[HeldRun], verdicts: Mapping[int, Verdict]) -> dict[
     times: dict[int, datetime | None] = dict.fromkeys((row.pk for row in rows), None)
     if not any(lacks.values()):
         return times
-    assets = _assets(row.dag_id for row in rows if row.pk in lacks)
+    assets = assets_of(row.dag_id for row in rows if row.pk in lacks)
     expectations = Expectations(asset.pk for leaves in assets.values() for asset in leaves.values())
     for row in rows:
         answer = heard[row.dag_id]
@@ -64,7 +64,7 @@ def owed(
     :param most: so many keys of each asset, the first ones. The number of queries does not grow with keys.
     """
     heard, late = listening.of_dags({row.dag for row in rows}), rounds.fired_before(rows)
-    assets = _assets(row.dag_id for row in rows)
+    assets = assets_of(row.dag_id for row in rows)
     expectations = Expectations(asset.pk for leaves in assets.values() for asset in leaves.values())
     found: list[Owed] = []
     counts: list[tuple[int, int]] = []
@@ -93,6 +93,16 @@ def owed_of(
     return [Owed(lack.leaf, asset, key, at, (at.dag,) if at.dag else every) for key, at in times]
 
 
+def assets_of(dag_ids: Iterable[int]) -> dict[int, dict[Leaf, Asset]]:
+    """The asset behind each leaf, by Dag. One query."""
+    found: dict[int, dict[Leaf, Asset]] = {dag_id: {} for dag_id in dag_ids}
+    rows = Dependency.objects.filter(dag__in=found, asset__isnull=False).select_related("asset")
+    for row in rows:
+        if row.asset:
+            found[row.dag_id][specs.load(row.leaf, "condition")] = row.asset
+    return found
+
+
 def note_late(*, now: datetime, limit: int = 200) -> int:
     """Note up to `limit` held runs that have become late, once each. Returns how many were looked at."""
     with transaction.atomic():
@@ -112,16 +122,6 @@ def note_late(*, now: datetime, limit: int = 200) -> int:
         if settings.ALERT_URL and late:
             _leave_alerts(late, verdicts, now)
     return len(rows)
-
-
-def _assets(dag_ids: Iterable[int]) -> dict[int, dict[Leaf, Asset]]:
-    """The asset behind each leaf, by Dag. One query."""
-    found: dict[int, dict[Leaf, Asset]] = {dag_id: {} for dag_id in dag_ids}
-    rows = Dependency.objects.filter(dag__in=found, asset__isnull=False).select_related("asset")
-    for row in rows:
-        if row.asset:
-            found[row.dag_id][specs.load(row.leaf, "condition")] = row.asset
-    return found
 
 
 def _entry(row: HeldRun, verdict: Verdict, now: datetime) -> journal.JournalEntry:

@@ -167,6 +167,13 @@ def pictured(name: str) -> str:
 
 
 @register.filter
+def standing_picture(standing: str) -> str:
+    """The picture of how a partition stands with its Dag."""
+    borrowed = {"awaited": "missing", "scheduled": "missing", "passed over": "missing", "by hand": "missing"}
+    return {"never": "failed", **borrowed}.get(standing, standing)
+
+
+@register.filter
 def picture(name: str) -> str:
     """The class of the square that a state has in a grid."""
     shown = PICTURED.get(name, name)

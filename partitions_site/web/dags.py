@@ -20,6 +20,7 @@ from scheduling import board, configuration, listening, runs
 from scheduling import meaning as meaning_of
 from scheduling.algebra.errors import PartitionError
 from scheduling.board import HeldFilter, RunFilter
+from scheduling.explain import explain
 from scheduling.runs import Ask, DuplicateRunId
 
 SHOWN_RUNS = 25
@@ -39,7 +40,7 @@ def dags(request: HtmxRequest) -> HttpResponse:
 
 @require_safe
 def dag(request: HtmxRequest, dag_id: str) -> HttpResponse:
-    """One Dag. What moves polls this same address; the trigger form beside it does not."""
+    """One Dag; with `why`, why it has not run for that key. What moves polls this same address."""
     now = timezone.now()
     row = get_object_or_404(Dag.objects.select_related("source"), dag_id=dag_id)
     context = {
@@ -51,9 +52,10 @@ def dag(request: HtmxRequest, dag_id: str) -> HttpResponse:
         "held": later(board.held_runs, HeldFilter(dag=dag_id), now=now, size=SHOWN_HELD),
         "dependencies": later(lambda: list(row.dependencies.select_related("asset").order_by("pk"))),
         "outlets": later(lambda: list(row.outlets.select_related("asset").order_by("asset__name"))),
+        "why": later(_why, request, row, now),
         **_form(request, row, now),
     }
-    return answer(request, "dags/dag.html", "dags/_now.html", context)
+    return answer(request, "dags/dag.html", ("dags/_now.html", "dags/_why.html"), context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -145,6 +147,18 @@ def _asks(given: Mapping[str, str], keys: Sequence[str]) -> list[Ask]:
         Ask(key, run_id=each if run_id else None, note=note, settle_held=settle)
         for key, each in zip_longest(keys, ids)
     ]
+
+
+def _why(request: HtmxRequest, row: Dag, now: datetime) -> dict[str, Any]:
+    """What is known of the key that is asked about, if one is; of a Dag without keys, of its next run."""
+    key, is_asked = request.GET.get("why", "").strip(), "why" in request.GET
+    found = {"key": key, "is_asked": is_asked, "takes_key": _takes_key(row)}
+    if not is_asked:
+        return found
+    try:
+        return found | {"explanation": explain(row, key or None, now=now)}
+    except PartitionError as error:
+        return found | {"problem": str(error)}
 
 
 def _lines(words: str) -> list[board.DagLine]:

@@ -1,0 +1,64 @@
+import json
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from core.models import Dag
+from partitions_site.api.explaining import ExplanationOut
+from scheduling.algebra.errors import PartitionError
+from scheduling.expected import Owed
+from scheduling.explain import Explanation, explain
+
+
+class Command(BaseCommand):
+    help = "Say why a Dag has not run for a partition key, and what it would take."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("dag_id", metavar="DAG")
+        parser.add_argument("key", metavar="KEY", nargs="?", help="none for a Dag whose runs have no key")
+        parser.add_argument("--json", action="store_true", help="what the API answers")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        dag = Dag.objects.filter(dag_id=options["dag_id"]).first()
+        if dag is None:
+            raise CommandError(f"there is no Dag {options['dag_id']!r}")
+        try:
+            found = explain(dag, options["key"], now=datetime.now(UTC))
+        except PartitionError as refusal:
+            raise CommandError(str(refusal)) from refusal
+        if options["json"]:
+            self.stdout.write(json.dumps(ExplanationOut(found).data, ensure_ascii=False, indent=2))
+        else:
+            self.stdout.write("\n".join(_lines(found)))
+
+
+def _lines(found: Explanation) -> Iterator[str]:
+    yield f"{found.dag} {found.key or '(no key)'}: {found.standing}"
+    yield found.sentence
+    for fact in found.facts:
+        yield f"  missing: {_fact(fact)}"
+    if found.outcome:
+        yield found.outcome
+    for hindrance in found.hindrances:
+        behind = f" Behind {', '.join(run.run_id for run in hindrance.behind)}." if hindrance.behind else ""
+        yield f"  {hindrance.sentence}{behind}"
+    for problem in found.problems:
+        event = problem.event
+        yield f"  could not be counted: {event.partition_key} of {event.asset}: {problem.sentence}"
+    for planned in found.backfills:
+        yield f"  {planned.target.backfill} has it: {planned.state}"
+    for row in found.rounds:
+        yield f"  round {row.round}: {row.state}"
+    for run in found.runs:
+        yield f"  run {run.run_id}: {run.state}"
+
+
+def _fact(fact: Owed) -> str:
+    what = f"{fact.leaf.words()} {fact.key}" if fact.key else f"any event of {fact.leaf.words()}"
+    when = f"expected {fact.expected.at:%Y-%m-%d %H:%M} UTC" if fact.expected.at else "when is not known"
+    by = f" from {fact.by}" if fact.dags else ""
+    tried = f", last run {fact.attempt.state}" if fact.attempt else ""
+    return f"{what}, {when}{by}{tried}"

@@ -1,0 +1,238 @@
+"""Why has this partition not run? For any Dag and key: the fewest facts that are missing, and who owes them.
+
+1. What is there of the key already answers first: a run, an open held run, a refusal of the key.
+2. Else the Dag is asked: one that waits for assets is judged as if its held run were opened now, one with a
+   cadence is asked for its tick.
+3. What would happen if the missing facts came is judged too. Every verdict is one of `algebra/verdicts`.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+
+from core.models import BackfillPartition, Dag, DagRun, HeldRun, MappingProblem
+from scheduling import coming, listening, overdue, queueing, runs, whatif
+from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.lacking import Lack, fewest, lacks_of
+from scheduling.algebra.timetables import AssetTimetable, PartitionedAssetTimetable
+from scheduling.algebra.verdicts import Kind, Verdict
+from scheduling.assessing import Case, as_if_opened, cases, judge
+from scheduling.expected import Expectations, Owed, with_attempts
+from scheduling.listening import UNKEYED, BrokenDefinition
+from scheduling.queueing import Hindrance
+
+SHOWN = 10
+
+
+class KeyNeeded(PartitionError):
+    """No key was given of a Dag whose every run has one."""
+
+
+class Standing(StrEnum):
+    """How a partition stands with its Dag."""
+
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    RUNNING = "running"
+    QUEUED = "queued"
+    HELD = "held"
+    AWAITED = "awaited"
+    SCHEDULED = "scheduled"
+    PASSED_OVER = "passed over"
+    BY_HAND = "by hand"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """`facts` are the fewest that let it run; `outcome` says what happens when they are there.
+
+    A fact without a key is any event of its asset. `comes_at`: when its next tick is.
+    """
+
+    dag: Dag
+    key: str
+    standing: Standing
+    sentence: str
+    verdict: Verdict | None = None
+    facts: Sequence[Owed] = ()
+    outcome: str = ""
+    fires: bool = False
+    comes_at: datetime | None = None
+    hindrances: Sequence[Hindrance] = ()
+    held: HeldRun | None = None
+    rounds: Sequence[HeldRun] = ()
+    runs: Sequence[DagRun] = ()
+    problems: Sequence[MappingProblem] = ()
+    backfills: Sequence[BackfillPartition] = field(default=())
+
+
+def explain(dag: Dag, key: str | None, *, now: datetime) -> Explanation:
+    """Why `dag` has not run for `key` (none for a Dag whose runs have no key), or that it has.
+
+    Reads only; the number of queries does not grow with what is held or was run.
+
+    :raises KeyNeeded: without a key, if every run of the Dag has one.
+    """
+    name = key or UNKEYED
+    _check_named(dag, name)
+    made = _runs_of(dag, name)
+    known = (
+        HeldRun.objects.filter(dag=dag, partition_key=name).select_related("dag", "run").order_by("-round")
+    )
+    past = list(known[:SHOWN])
+    answer = _answer(dag, name, made, past, now)
+    keys = [each.key for each in answer.facts if each.key]
+    return replace(
+        answer,
+        rounds=past,
+        runs=made,
+        problems=list(_problems(dag, keys)),
+        backfills=list(_backfills(dag, name)),
+    )
+
+
+def _check_named(dag: Dag, key: str) -> None:
+    try:
+        timetable = listening.timetable_of(dag)
+    except PartitionError:
+        return
+    if not key and timetable and timetable.partitioned:
+        raise KeyNeeded(f"say which partition: every run of {dag} has a partition key")
+
+
+def _answer(
+    dag: Dag, key: str, made: Sequence[DagRun], past: Sequence[HeldRun], now: datetime
+) -> Explanation:
+    latest = made[0] if made else None
+    held = next((row for row in past if row.state == HeldRun.State.HELD), None)
+    if latest and latest.state == DagRun.State.RUNNING:
+        return Explanation(dag, key, Standing.RUNNING, "It is running now.", held=held)
+    if latest and latest.state == DagRun.State.QUEUED:
+        why = queueing.of_run(latest, now=now)
+        return Explanation(dag, key, Standing.QUEUED, why[0].sentence, hindrances=why, held=held)
+    if held:
+        return _of_held(held, now)
+    if latest:
+        return _of_ended(dag, key, latest)
+    return _of_nothing(dag, key, now)
+
+
+def _of_held(row: HeldRun, now: datetime) -> Explanation:
+    case = cases([row])[row.pk]
+    if isinstance(case, BrokenDefinition):
+        return Explanation(row.dag, row.partition_key, Standing.NEVER, str(case), held=row)
+    verdict = judge(case, now=now)
+    answer = Explanation(
+        row.dag, row.partition_key, Standing.HELD, _said(f"It is held, {verdict.sentence}"), verdict, held=row
+    )
+    return _with_facts(answer, case, verdict, now)
+
+
+def _of_ended(dag: Dag, key: str, run: DagRun) -> Explanation:
+    ended = f"{run.ended_at:%Y-%m-%d %H:%M:%S} UTC" if run.ended_at else "before"
+    if run.state == DagRun.State.SUCCESS:
+        return Explanation(dag, key, Standing.DONE, f"It has run: its last run ended well at {ended}.")
+    if run.state == DagRun.State.FAILED:
+        error = run.error.strip().rpartition("\n")[2]
+        sentence = f"It ran and failed at {ended}{f': {error}' if error else ''}"
+        return Explanation(
+            dag, key, Standing.FAILED, _said(sentence), outcome="Run it again to try once more."
+        )
+    sentence = f"Its last run was {run.state} at {ended}."
+    return Explanation(dag, key, Standing.CANCELLED, sentence, outcome="Run it again, or trigger it by hand.")
+
+
+def _of_nothing(dag: Dag, key: str, now: datetime) -> Explanation:
+    """Nothing of the key is there: neither a run nor a held run."""
+    try:
+        timetable = listening.timetable_of(dag)
+        if dag.is_active:
+            runs.date_of(dag, key or None)
+    except PartitionError as refusal:
+        return Explanation(dag, key, Standing.NEVER, _said(f"It can never run: {refusal}"))
+    if not isinstance(timetable, (PartitionedAssetTimetable, AssetTimetable)):
+        found = coming.of_key(dag, timetable, key, now=now)
+        limits = queueing.of_dag(dag)
+        return Explanation(
+            dag, key, Standing(found.how), found.sentence, comes_at=found.at, hindrances=limits
+        )
+    try:
+        case = as_if_opened(dag, key, now=now)
+    except BrokenDefinition as broken:
+        return Explanation(dag, key, Standing.NEVER, _said(f"It can never run: {broken}"))
+    verdict = judge(case, now=now)
+    if _is_there(case, verdict):
+        sentence = (
+            "Nothing has come for it since it listens; what it needs is there, so the next event starts it."
+        )
+    else:
+        sentence = _said(f"Nothing holds a run of it yet: {verdict.sentence}")
+    return _with_facts(Explanation(dag, key, Standing.AWAITED, sentence, verdict), case, verdict, now)
+
+
+def _with_facts(answer: Explanation, case: Case, verdict: Verdict, now: datetime) -> Explanation:
+    """`answer` with the fewest facts that let it fire, and what would happen if they came."""
+    hindrances = queueing.of_dag(case.dag)
+    answer = replace(answer, hindrances=hindrances)
+    lacks = whatif.deliverable(
+        case, lacks_of(case.listening, case.held.key, verdict, is_late=case.held.is_late)
+    )
+    wanted = fewest(case.listening.condition, lacks)
+    if wanted == () and answer.held is None:
+        wanted = whatif.any_event(case)
+    if wanted is None:
+        reasons = "; ".join(
+            dict.fromkeys(f"{lack.leaf.words()}: {lack.problem}" for lack in lacks if lack.problem)
+        )
+        return replace(answer, standing=Standing.NEVER, sentence=_said(f"It can never fire: {reasons}"))
+    then = judge(replace(case, held=whatif.with_keys(case, wanted, now)), now=now)
+    outcome = whatif.outcome(then, hindrances, bool(wanted))
+    return replace(answer, facts=_owed(case, wanted), outcome=outcome, fires=then.kind is Kind.READY)
+
+
+def _owed(case: Case, wanted: Sequence[Lack]) -> list[Owed]:
+    assets = overdue.assets_of([case.dag.pk])[case.dag.pk]
+    expectations = Expectations(asset.pk for asset in assets.values())
+    named = [replace(lack, keys=lack.keys[: lack.count] or ("",)) for lack in wanted]
+    return with_attempts([each for lack in named for each in overdue.owed_of(lack, assets, expectations)])
+
+
+def _runs_of(dag: Dag, key: str) -> list[DagRun]:
+    """The last runs of the key, newest first; those of many keys are found through their backfill."""
+    own = DagRun.objects.filter(dag=dag, partition_key=key or None).select_related("dag__pool", "backfill")
+    if not key:
+        return list(own.filter(partition_keys=None).order_by("-pk")[:SHOWN])
+    ranged = BackfillPartition.objects.filter(
+        target__dag=dag, key=key, run__partition_keys__isnull=False
+    ).values_list("run", flat=True)
+    others = DagRun.objects.filter(pk__in=list(ranged[:SHOWN])).select_related("dag__pool", "backfill")
+    return sorted([*own.order_by("-pk")[:SHOWN], *others], key=lambda run: -run.pk)[:SHOWN]
+
+
+def _problems(dag: Dag, keys: Sequence[str]) -> Iterable[MappingProblem]:
+    """Events of keys that are missing, which did come and could not be counted."""
+    if not keys:
+        return ()
+    rows = MappingProblem.objects.filter(dag=dag, event__partition_key__in=keys)
+    return rows.select_related("event__asset").order_by("-pk")[:SHOWN]
+
+
+def _backfills(dag: Dag, key: str) -> Iterable[BackfillPartition]:
+    """Backfills under way that have the key."""
+    rows = BackfillPartition.objects.filter(
+        target__dag=dag, key=key, target__backfill__completed_at=None
+    ).select_related("target__backfill", "run")
+    return rows.order_by("-pk")[:SHOWN] if key else ()
+
+
+def _is_there(case: Case, verdict: Verdict) -> bool:
+    """Whether it only lacks an event by which somebody looks at it."""
+    there = {each.leaf for each in verdict.progress if each.satisfied}
+    return case.listening.condition.holds(lambda leaf: leaf in there)
+
+
+def _said(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."

@@ -1,0 +1,125 @@
+"""An explanation is true: the facts that it names let the run fire, and none of them could be left out."""
+
+import contextlib
+import os
+from datetime import timedelta
+
+import pytest
+from django.db import transaction
+from hypothesis import HealthCheck, Phase, event, given, settings
+from hypothesis import strategies as st
+
+from core.models import DagRun
+from scheduling.algebra.errors import PartitionError
+from scheduling.explain import Explanation, Standing, explain
+from tests.model.definitions import ASSETS, HOURS, KEYS, MONTHS, REGIONS, definitions
+from tests.model.engine import Engine
+from tests.model.history import START
+
+pytestmark = pytest.mark.django_db
+
+EXAMPLES = int(os.environ.get("PARTITA_EXPLANATIONS", "60"))
+PHASES = [Phase.generate] if os.environ.get("PARTITA_MODEL_SHRINK") == "0" else [Phase.generate, Phase.shrink]
+GROUPS = [(key,) for key in KEYS] + [HOURS, HOURS[1:], HOURS[:3], REGIONS, REGIONS[1:], MONTHS]
+
+
+class World:
+    """One consumer and what has come before it was defined and since, all of it counted and judged."""
+
+    def __init__(self, definition, before, since):
+        self.engine = Engine(START)
+        for asset, keys in before:
+            self.engine.record(asset, *keys)
+        self.turn()
+        self.engine.listen("first", definition, ("out",))
+        for asset, keys in since:
+            self.engine.record(asset, *keys)
+            self.engine.now += timedelta(seconds=1)
+            self.turn()
+
+    def turn(self):
+        while self.engine.route(1000) or self.engine.judge(1000):
+            pass
+
+    def explain(self, key) -> Explanation:
+        return explain(self.engine.dag("first"), key, now=self.engine.now)
+
+    def fires_after(self, key, facts) -> bool:
+        """Whether a run of `key` comes about when just these facts come; nothing of it stays."""
+        with transaction.atomic():
+            for fact in facts:
+                self.engine.record(fact.asset.name, fact.key or "any key at all")
+            self.turn()
+            fired = DagRun.objects.filter(dag__dag_id="first", partition_key=key, state="queued").exists()
+            transaction.set_rollback(True)
+        return fired
+
+    def fires_after_everything(self, key) -> bool:
+        """Whether a run of `key` comes about when all keys come of every asset."""
+        with transaction.atomic():
+            for name in ASSETS:
+                self.engine.record(name, *dict.fromkeys([*KEYS, *HOURS, key]))
+            self.turn()
+            fired = DagRun.objects.filter(dag__dag_id="first", partition_key=key).exists()
+            transaction.set_rollback(True)
+        return fired
+
+
+arrivals = st.lists(st.tuples(st.sampled_from(ASSETS[:3]), st.sampled_from(GROUPS)), max_size=4)
+
+
+def keys_of(definition):
+    """Keys that the definition makes of some, and one that it may not make."""
+    made = {"2026-03-11"}
+    for mapper in definition.mappers.values():
+        for key in KEYS:
+            with contextlib.suppress(PartitionError):
+                made.update(mapper.to_downstream(key)[:2])
+    return sorted(made)
+
+
+@pytest.mark.timeout(600)
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), phases=PHASES)
+@given(definition=definitions(), before=arrivals, since=arrivals, data=st.data())
+def test_the_facts_named_fire_the_run_and_none_is_too_many(definition, before, since, data):
+    with transaction.atomic():
+        world = World(definition, before, since)
+        key = data.draw(st.sampled_from(keys_of(definition)))
+        found = world.explain(key)
+        event(f"{found.standing}, {min(len(found.facts), 3)} facts")
+        if found.fires:
+            assert found.facts, found
+            assert world.fires_after(key, found.facts), found
+            for left_out in found.facts:
+                others = [fact for fact in found.facts if fact is not left_out]
+                assert not world.fires_after(key, others), (left_out, found)
+        elif found.standing is Standing.NEVER:
+            assert not world.fires_after_everything(key), found
+        elif found.standing in (Standing.HELD, Standing.AWAITED):
+            assert not world.fires_after(key, found.facts), found
+        transaction.set_rollback(True)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    definition=definitions(), before=arrivals, since=arrivals, key=st.sampled_from(KEYS), paused=st.booleans()
+)
+def test_a_pause_and_a_limit_are_told_and_change_no_fact(definition, before, since, key, paused):
+    with transaction.atomic():
+        world = World(definition, before, since)
+        free = world.explain(key)
+        if paused:
+            world.engine.pause("first", True)
+        else:
+            dag = world.engine.dag("first")
+            dag.max_active_runs = 0
+            dag.save()
+        bound = world.explain(key)
+        assert [fact.key for fact in bound.facts] == [fact.key for fact in free.facts]
+        if free.standing in (Standing.HELD, Standing.AWAITED):
+            assert bound.standing == free.standing
+            assert [each.kind for each in bound.hindrances] == (["paused"] if paused else ["max_active_runs"])
+            if free.fires:
+                assert bound.fires is not paused
+                assert "when the pause ends" in bound.outcome or "waits for a slot" in bound.outcome
+        transaction.set_rollback(True)
