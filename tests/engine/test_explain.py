@@ -123,7 +123,9 @@ class TestNothingYet:
     def test_nothing_has_come_at_all(self):
         found = why(consumer("meet", {"a": IDENTITY, "b": IDENTITY}), "tw")
         assert (found.standing, named(found)) == (Standing.AWAITED, [("a", "tw"), ("b", "tw")])
-        assert found.sentence.startswith("Nothing holds a run of it yet: waiting on a (any key that maps here);")
+        assert found.sentence.startswith(
+            "Nothing holds a run of it yet: waiting on a (any key that maps here);"
+        )
 
     def test_what_came_before_it_listened_counts_but_starts_nothing(self):
         emit("hourly", *hours(DAY, *range(24)))
