@@ -7,6 +7,7 @@
 
 import logging
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Protocol, cast
@@ -25,6 +26,9 @@ MISSED_AFTER = timedelta(seconds=60)
 
 MOST_TICKS = 1000
 """Ticks made up for one Dag in one look; the rest follow in the next."""
+
+MOST_COUNTED = 10_000
+"""Missed ticks that are counted before it is said that there are more."""
 
 BROKEN_PAUSE = timedelta(minutes=1)
 
@@ -59,6 +63,36 @@ def advance(*, now: datetime, limit: int = 500) -> int:
             runs.create(new, at=now)
         Dag.objects.bulk_update(dags, ["ticked_until", "next_tick_at"])
     return len(dags)
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """Ticks that nothing has looked at; `count` stops at `MOST_COUNTED`."""
+
+    count: int = 0
+    first: Tick | None = None
+    last: Tick | None = None
+
+    @property
+    def is_more(self) -> bool:
+        return self.count == MOST_COUNTED
+
+
+def missed(dag: Dag, *, now: datetime) -> Missed:
+    """What `dag` would make up if it were unpaused now and somebody asked for it.
+
+    Nothing for one that has yet to begin at its start date: that is for its `catchup`.
+    """
+    if not dag.is_periodic or (dag.ticked_until is None and dag.start_date):
+        return Missed()
+    try:
+        timetable = cast(Cadence, listening.timetable_of(dag))
+        until = min(now, dag.end_date) if dag.end_date else now
+        found = list(islice(timetable.ticks(_seen_until(dag, timetable), until), MOST_COUNTED))
+    except Exception:  # a plug-in's timetable may raise anything; its page says what is wrong
+        log.exception("what %s has missed cannot be told", dag)
+        return Missed()
+    return Missed(len(found), found[0], found[-1]) if found else Missed()
 
 
 def _advance(dag: Dag, now: datetime) -> list[runs.NewRun]:
@@ -104,9 +138,11 @@ def _seen_until(dag: Dag, timetable: Cadence) -> datetime:
 def _wanted(dag: Dag, found: list[Tick], now: datetime) -> Iterator[Tick]:
     more_to_come = dag.next_tick_at is not None and dag.next_tick_at <= now
     for place, tick in enumerate(found):
-        missed = tick.at < now - MISSED_AFTER
+        is_missed = tick.at < now - MISSED_AFTER
+        if dag.make_up_until and tick.at <= dag.make_up_until:
+            is_missed = False
         last = place == len(found) - 1 and not more_to_come
-        if not missed or dag.catchup == Dag.Catchup.ALL or (dag.catchup == Dag.Catchup.LAST and last):
+        if not is_missed or dag.catchup == Dag.Catchup.ALL or (dag.catchup == Dag.Catchup.LAST and last):
             yield tick
 
 

@@ -47,7 +47,8 @@ class Dag(models.Model):
     tried again up to `retries` times; a run whose worker is lost is taken up to `max_attempts` times.
     Each run takes `pool_slots` of the `pool`. `max_keys_per_run` is how many keys of a backfill one run can
     take (null: any number). `passed_over` counts how often somebody else, a backfill or another Dag of the
-    pool, was given a slot that the Dag's own runs were waiting for.
+    pool, was given a slot that the Dag's own runs were waiting for. Ticks up to `make_up_until` are made up
+    whatever `catchup` says: somebody has asked for them.
     """
 
     class Catchup(models.TextChoices):
@@ -88,6 +89,7 @@ class Dag(models.Model):
     problems = models.JSONField(default=list)
     revision = models.PositiveIntegerField(default=1)
     ticked_until = models.DateTimeField(null=True)
+    make_up_until = models.DateTimeField(null=True)
     next_tick_at = models.DateTimeField(null=True)
     passed_over = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField()

@@ -140,6 +140,9 @@ class DagDetailsOut(DagOut):
 
 class DagIn(Form):
     is_paused = Flag()
+    make_up_missed = Flag(
+        required=False, default=False, help_text="Unpausing makes up the ticks that came while it was paused"
+    )
 
 
 _BROKEN = Q(source__isnull=False) & ~Q(source__error="")
@@ -199,11 +202,11 @@ class Dags(Address):
         responses=gives(DAGS.collection("patch_dags"), refusals=(400, 422)),
     )
     def patch(self, request: Request) -> Response:
-        asked, query = _read_pause(request), request.query_params
+        (paused, make_up), query = _read_pause(request), request.query_params
         named = {"dag_id_pattern", "dag_id_prefix_pattern"} & query.keys()
         found = list(_listed(query).filter(DAGS.narrowed(query))) if named else []
         for dag in found:
-            configuration.set_paused(dag, asked, deed=deed(request), at=timezone.now())
+            configuration.set_paused(dag, paused, deed=deed(request), at=timezone.now(), make_up=make_up)
         return DAGS.answer(request, _listed(query).filter(pk__in=[dag.pk for dag in found]), narrow=False)
 
 
@@ -224,8 +227,8 @@ class OneDag(Address):
         responses=gives(DagOut, refusals=(400, 404, 422)),
     )
     def patch(self, request: Request, dag_id: str) -> Response:
-        asked, dag = _read_pause(request), find_dag(dag_id)
-        configuration.set_paused(dag, asked, deed=deed(request), at=timezone.now())
+        (paused, make_up), dag = _read_pause(request), find_dag(dag_id)
+        configuration.set_paused(dag, paused, deed=deed(request), at=timezone.now(), make_up=make_up)
         return Response(DagOut(find_dag(dag_id)).data)
 
 
@@ -262,12 +265,13 @@ def _listed(query: QueryDict) -> "QuerySet[Dag]":
     )
 
 
-def _read_pause(request: Request) -> bool:
+def _read_pause(request: Request) -> tuple[bool, bool]:
+    """Whether to pause, and whether unpausing makes up what was missed."""
     mask = request.query_params.getlist("update_mask")
     if mask and mask != ["is_paused"]:
         raise BadRequest("Only `is_paused` field can be updated through the REST API")
-    asked: bool = read_body(DagIn, request)["is_paused"]
-    return asked
+    asked = read_body(DagIn, request)
+    return asked["is_paused"], asked["make_up_missed"]
 
 
 def _timetable(dag: Dag) -> Any:

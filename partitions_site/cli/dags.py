@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 from core.models import Dag
 from partitions_site.cli.parsing import add_deed, add_limit, deed, deed_of, find_dag, now
 from partitions_site.cli.replies import Reply, Row, done, sheet, shown, table
-from scheduling import board, configuration
+from scheduling import board, configuration, ticks
 from scheduling.board import DagLine
 
 COLUMNS = {
@@ -34,6 +34,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         each.add_argument("dag", metavar="DAG_ID")
         if name != "show":
             add_deed(each)
+        if name == "unpause":
+            each.add_argument("--make-up", action="store_true", help="make up the ticks that it has missed")
 
 
 def _list(given: Namespace) -> Reply:
@@ -44,13 +46,13 @@ def _list(given: Namespace) -> Reply:
 
 def _show(given: Namespace) -> Reply:
     dag = find_dag(given.dag)
-    ticks = [shown(tick.at) for tick in board.next_ticks(dag, now=now())]
+    coming = [shown(tick.at) for tick in board.next_ticks(dag, now=now())]
     row = {
         **_row(board.lines([dag])[0]),
         "description": dag.description,
         "listens_to": list(dag.dependencies.values_list("asset__name", flat=True).order_by("asset__name")),
         "writes": list(dict.fromkeys(dag.outlets.order_by("pk").values_list("asset__name", flat=True))),
-        "next_ticks": ticks,
+        "next_ticks": coming,
         "problems": dag.problems,
     }
     lines = [f"  {each['level']}: {each['sentence']}" for each in dag.problems]
@@ -59,19 +61,21 @@ def _show(given: Namespace) -> Reply:
 
 
 def _pause(given: Namespace) -> Reply:
-    return _set_paused(given, True)
+    return _set_paused(given, True, make_up=False)
 
 
 def _unpause(given: Namespace) -> Reply:
-    return _set_paused(given, False)
+    return _set_paused(given, False, make_up=given.make_up)
 
 
-def _set_paused(given: Namespace, paused: bool) -> Reply:
-    dag = find_dag(given.dag)
-    changed = configuration.set_paused(dag, paused, deed=deed(given), at=now())
+def _set_paused(given: Namespace, paused: bool, *, make_up: bool) -> Reply:
+    dag, at = find_dag(given.dag), now()
+    missed = 0 if paused else ticks.missed(dag, now=at).count
+    changed = configuration.set_paused(dag, paused, deed=deed(given), at=at, make_up=make_up)
     word = "paused" if paused else "unpaused"
-    sentence = f"{dag} is {word}" + ("" if changed else ", as it was")
-    return done(sentence, {"dag_id": dag.dag_id, "is_paused": paused, "changed": changed})
+    told = f"; {missed} missed ticks are {'made up' if make_up else 'passed over'}" if missed else ""
+    sentence = f"{dag} is {word}" + (told if changed else ", as it was")
+    return done(sentence, {"dag_id": dag.dag_id, "is_paused": paused, "changed": changed, "missed": missed})
 
 
 def _row(line: DagLine) -> Row:

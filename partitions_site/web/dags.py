@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from core.models import Dag, DagRun
 from partitions_site.web.http import HtmxRequest, allowed, answer, deed, go, later
-from scheduling import board, configuration, listening, runs
+from scheduling import board, configuration, listening, runs, ticks
 from scheduling import meaning as meaning_of
 from scheduling.algebra.errors import PartitionError
 from scheduling.board import HeldFilter, RunFilter
@@ -48,6 +48,7 @@ def dag(request: HtmxRequest, dag_id: str) -> HttpResponse:
         "dag": row,
         "line": later(lambda: board.lines([row])[0]),
         "ticks": later(board.next_ticks, row, now=now),
+        "missed": later(ticks.missed, row, now=now) if row.is_paused else None,
         "page": later(board.runs, RunFilter(dag=dag_id), size=SHOWN_RUNS),
         "held": later(board.held_runs, HeldFilter(dag=dag_id), now=now, size=SHOWN_HELD),
         "dependencies": later(lambda: list(row.dependencies.select_related("asset").order_by("pk"))),
@@ -100,11 +101,13 @@ def pause(request: HtmxRequest) -> HttpResponse:
     """Pause a Dag, or let it run again."""
     row = get_object_or_404(Dag, dag_id=request.POST.get("dag", ""))
     paused = request.POST.get("paused") == "yes"
-    configuration.set_paused(row, paused, deed=deed(request), at=timezone.now())
+    make_up = request.POST.get("make_up") == "yes"
+    configuration.set_paused(row, paused, deed=deed(request), at=timezone.now(), make_up=make_up)
+    made_up = "; the ticks it missed are made up" if make_up else ""
     said = (
         "is paused: events are counted, nothing starts"
         if paused
-        else "runs again; what is complete starts now"
+        else f"runs again; what is complete starts now{made_up}"
     )
     messages.success(request, f"{row.dag_id} {said}.")
     return go(request, reverse("dag", args=[row.dag_id]))

@@ -7,8 +7,9 @@ from django.utils import timezone
 
 from core.models import Dag, DefinitionSource, JournalEntry
 from partitions_site import roles
-from scheduling import runs
+from scheduling import runs, ticks
 from scheduling.journal import Deed
+from tests.engine import world
 
 URL = "/api/v2/dags"
 
@@ -157,3 +158,18 @@ class TestStats:
 
     def test_are_of_every_dag_unless_asked(self, api, lab):
         assert api.get("/api/v2/dagStats").json()["total_entries"] == 8
+
+
+class TestMakingUp:
+    @pytest.fixture
+    def paused(self, db):
+        hourly = {"type": "CronPartitionTimetable", "cron": "0 * * * *"}
+        since = timezone.now() - timedelta(hours=3)
+        return world.dag("ingest", hourly, is_paused=True, ticked_until=since, start_date=since)
+
+    @pytest.mark.parametrize("address", ["/api/v2/dags/ingest", "/api/v2/dags?dag_id_pattern=ingest"])
+    @pytest.mark.parametrize(("more", "count"), [({"make_up_missed": True}, 3), ({}, 0)])
+    def test_is_done_if_it_is_asked_for(self, api, paused, address, more, count):
+        assert api.patch(address, {"is_paused": False, **more}).status_code == 200
+        ticks.advance(now=timezone.now())
+        assert paused.runs.count() == count

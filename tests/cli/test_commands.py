@@ -1,14 +1,17 @@
 """Each command of `partita`, run against the lab."""
 
 import io
+from datetime import timedelta
 
 import pytest
+from django.core.management import call_command
 from django.utils import timezone
 
 from core.models import AssetEvent, Backfill, Dag, DagRun, HeldRun, JournalEntry, LogLine
-from scheduling import claims
+from scheduling import claims, ticks
 from scheduling.algebra import specs
 from scheduling.algebra.partitions import DynamicPartitions
+from tests.engine import world
 from tests.engine.world import asset
 
 HOUR = "2026-03-10T09:00:00"
@@ -123,6 +126,23 @@ class TestDags:
         assert partita("dags", "pause", "lab_plain") == "lab_plain is paused, as it was\n"
         assert Dag.objects.get(dag_id="lab_plain").is_paused
         assert partita("dags", "unpause", "lab_plain", as_json=True)["is_paused"] is False
+
+    @pytest.mark.parametrize(("options", "count"), [(["--make-up"], 3), ([], 0)])
+    def test_unpausing_makes_up_what_was_missed_only_if_asked(self, partita, options, count):
+        since = timezone.now() - timedelta(hours=3)
+        hourly = {"type": "CronPartitionTimetable", "cron": "0 * * * *"}
+        made = world.dag("ingest", hourly, is_paused=True, ticked_until=since, start_date=since)
+        said = "made up" if count else "passed over"
+        assert partita("dags", "unpause", "ingest", *options) == (
+            f"ingest is unpaused; 3 missed ticks are {said}\n"
+        )
+        ticks.advance(now=timezone.now())
+        assert made.runs.count() == count
+        assert partita("dags", "unpause", "ingest") == "ingest is unpaused, as it was\n"
+
+    def test_why_a_partition_has_not_run(self, lab, capsys):
+        call_command("explain", "lab_region_rollup", "all_regions")
+        assert capsys.readouterr().out.splitlines()[0] == "lab_region_rollup all_regions: awaited"
 
 
 class TestRuns:

@@ -1,9 +1,10 @@
 from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from core.models import Asset, DagRun, HeldRun, JournalEntry, Pool
-from scheduling import runs
+from scheduling import runs, ticks
 from scheduling.runs import Ask
 from tests.engine import world
 from tests.engine.world import ALICE, HOURS_TO_DAY, IDENTITY, NOW, consumer, emit, hours, turn
@@ -286,3 +287,27 @@ class TestTrigger:
         run = DagRun.objects.get()
         assert run.partition_key == key
         assert read(visitor.get(f"/runs/{run.pk}")).all("h1")[0].text == key
+
+
+class TestMakingUp:
+    @pytest.fixture
+    def paused(self, db):
+        hourly = {"type": "CronPartitionTimetable", "cron": "0 * * * *"}
+        since = timezone.now() - timedelta(hours=3)
+        return world.dag("ingest", hourly, is_paused=True, ticked_until=since, start_date=since)
+
+    def test_the_page_offers_it_with_the_number_of_runs(self, visitor, paused):
+        assert "Make up 3 missed runs: " in read(visitor.get("/dags/ingest")).text
+
+    def test_nothing_is_offered_where_nothing_was_missed(self, visitor, paused):
+        world.Dag.objects.update(ticked_until=timezone.now())
+        assert "Make up" not in read(visitor.get("/dags/ingest")).text
+
+    @pytest.mark.parametrize("asked", [True, False])
+    def test_is_done_if_it_is_asked_for(self, visitor, paused, asked):
+        more = {"make_up": "yes"} if asked else {}
+        visitor.post("/pause", {"dag": "ingest", "paused": "no", **more})
+        ticks.advance(now=timezone.now())
+        assert paused.runs.count() == (3 if asked else 0)
+        entry = JournalEntry.objects.get(event="dag unpaused")
+        assert entry.extra == {"ticks_made_up" if asked else "ticks_passed_over": 3}
