@@ -180,7 +180,7 @@ class TestLate:
 
     def test_a_key_that_nobody_makes_says_so(self, visitor, day):
         [first, *_] = read(visitor.get(f"/held/{day.pk}")).all("p", class_="owed")
-        assert first.text == "no expected time no Dag writes hourly: whoever reports it owes it"
+        assert first.text == "no expected time · no Dag writes hourly: whoever reports it owes it"
 
     def test_a_key_of_an_asset_that_takes_any_can_be_made_too(self, visitor):
         world.dag("prepare", {"type": "PartitionedAtRuntime"}, writes=["b"])
