@@ -239,6 +239,9 @@ ALERT_SECRET = env.text(
 )
 if ALERT_URL and len(ALERT_SECRET) < 8:
     raise WrongSetting("PARTITA_ALERT_SECRET must have 8 characters or more where PARTITA_ALERT_URL is set")
+METRICS_OPEN = env.flag(
+    "PARTITA_METRICS_OPEN", False, "`/metrics` answers anybody, without a token; else only who may read"
+)
 FAULT = env.text(
     "PARTITA_FAULT",
     "",
