@@ -10,6 +10,18 @@ from django.db import connection
 LISTENING = 7117
 """The class of these locks among the advisory locks of the database; any number that nobody else uses."""
 
+DRAWING = 7118
+"""The lock of whoever draws."""
+
+
+def try_drawing() -> bool:
+    """Whether this transaction is the one that draws, until it ends. Waits for nobody."""
+    if connection.vendor != "postgresql":
+        return True
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [DRAWING])
+        return bool(cursor.fetchone()[0])
+
 
 def share_listening(dag_ids: Iterable[int]) -> None:
     """Until this transaction ends, nobody changes how these Dags listen. Waits for a change under way."""

@@ -28,6 +28,7 @@ class Bell(StrEnum):
     START = "start_runs"
     ADVANCE_BACKFILLS = "advance_backfills"
     ALERT = "send_alerts"
+    DRAW = "draw"
 
 
 def ring(bell: Bell) -> None:

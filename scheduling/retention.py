@@ -173,6 +173,7 @@ def _old_rounds(before: datetime) -> QuerySet[HeldRun]:
         Exists(far_later),
         ~Q(state=HeldRun.State.FIRED) | Exists(fired_later),
         closed_at__lt=before,
+        is_drawn=False,
     )
 
 

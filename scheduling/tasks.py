@@ -15,6 +15,7 @@ from scheduling import (
     backfills,
     claims,
     doorbell,
+    drawings,
     execution,
     health,
     holds,
@@ -51,6 +52,11 @@ def judge_held_runs() -> None:
 @shared_task(name="scheduling.advance_backfills")
 def advance_backfills() -> None:
     _until_done(lambda now: backfills.advance(now=now), Bell.ADVANCE_BACKFILLS)
+
+
+@shared_task(name="scheduling.draw")
+def draw() -> None:
+    _until_done(lambda now: drawings.draw(now=now), Bell.DRAW)
 
 
 @shared_task(name="scheduling.start_runs")
@@ -127,6 +133,7 @@ def repair() -> None:
         lambda: _until_done(lambda now: backfills.advance(now=now), Bell.ADVANCE_BACKFILLS, budget),
         lambda: _note_late(budget),
         _send_lost_messages,
+        lambda: _until_done(lambda now: drawings.draw(now=now), Bell.DRAW, budget),
     ]
     failures = [look for look in looks if not _succeeds(look)]
     if not failures:

@@ -50,7 +50,7 @@
     for (const cell of cells(grid)) {
       const row = rowOf(cell);
       const { before = "", after = "" } = row.dataset;
-      const goesOn = open?.before === before && open.after === after && (grid.dataset.grid === "line" || open.row === row);
+      const goesOn = !("each" in grid.dataset && !cell.dataset.part) && open?.before === before && open.after === after && (grid.dataset.grid === "line" || open.row === row);
       if (!cell.classList.contains("on") || "unwritten" in row.dataset) open = null;
       else if (goesOn) open.last = cell;
       else found.push(open = { before, after, row, first: cell, last: cell });

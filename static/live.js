@@ -85,13 +85,21 @@
     htmx.trigger(target, "htmx:abort");
     htmx.ajax("GET", address, { target, ...options });
   };
+  // Squares of a grid leave out of their addresses what is selected: it may be long, and there are many.
+  const selected = (link) => {
+    const address = new URL(link.href);
+    if (!link.closest("table[data-grid]")) return link.getAttribute("href");
+    const here = new URLSearchParams(location.search);
+    for (const name of ["sel", "only"]) if (here.has(name)) address.searchParams.set(name, here.get(name));
+    return address.search;
+  };
   document.addEventListener("click", (event) => {
     if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     const link = event.target.closest?.("a[href]");
     const part = link?.dataset.part ?? link?.closest("[data-parts]")?.dataset.parts;
     if (!link || !("dialog" in link.dataset || part) || part === "page") return;
     event.preventDefault();
-    const address = link.getAttribute("href");
+    const address = selected(link);
     if (part) fetchInto(part, address, { swap: "outerHTML", push: address });
     else fetchInto("dialog", address, { swap: "innerHTML" });
   });

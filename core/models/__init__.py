@@ -4,6 +4,7 @@ from core.models.alerts import Alert
 from core.models.assets import Asset, AssetEvent, DynamicKey, MappingProblem, Partition
 from core.models.backfills import Backfill, BackfillPartition, BackfillTarget
 from core.models.dags import Dag, DefinitionSource, Dependency, Outlet, ScheduleOverride
+from core.models.drawings import Drawing, DrawnBlock
 from core.models.engine import Bell, Pulse
 from core.models.journal import JournalEntry
 from core.models.pools import Pool
@@ -23,6 +24,8 @@ __all__ = [
     "DagRun",
     "DefinitionSource",
     "Dependency",
+    "Drawing",
+    "DrawnBlock",
     "DynamicKey",
     "HeldRun",
     "JournalEntry",

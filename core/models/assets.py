@@ -86,6 +86,16 @@ class AssetEvent(models.Model):
         return f"{self.asset_id}:{self.partition_key}"
 
 
+LOOKS = (
+    (0, Q(attempt__in=["", "success"], data_at__isnull=False, stale_since__isnull=True)),
+    (1, Q(attempt__in=["", "success"], data_at__isnull=False, stale_since__isnull=False)),
+    (2, Q(attempt="running")),
+    (3, Q(attempt__in=["", "success"], data_at__isnull=True)),
+    (5, Q(attempt="failed")),
+)
+"""Which partitions have which `Partition.Look`."""
+
+
 class Partition(models.Model):
     """The latest known state of one key of one asset.
 
@@ -94,6 +104,9 @@ class Partition(models.Model):
     has ended, to which it falls back when one is cancelled or its worker lost. An attempt without a run is an
     event that a person or a program has reported. `state` and `is_stale` follow from these in the database,
     so they cannot disagree.
+
+    `drawn` is the look that the drawing of its asset has of it (`core.models.drawings`), none before it is
+    drawn. Whoever writes a partition need not know of it: the database sees that the two differ.
     """
 
     class Attempt(models.TextChoices):
@@ -107,6 +120,15 @@ class Partition(models.Model):
         FAILED = "failed"
         RUNNING = "running"
         MISSING = "missing"
+
+    class Look(models.IntegerChoices):
+        """How it looks by itself, better before worse. (A missing one that a run is held for looks held.)"""
+
+        MATERIALIZED = 0
+        STALE = 1
+        RUNNING = 2
+        MISSING = 3
+        FAILED = 5
 
     asset = models.ForeignKey(Asset, on_delete=models.PROTECT, related_name="partition_set")
     key = key_field()
@@ -137,6 +159,15 @@ class Partition(models.Model):
         output_field=models.BooleanField(),
         db_persist=True,
     )
+    drawn = models.PositiveSmallIntegerField(null=True)
+    is_undrawn = models.GeneratedField(
+        expression=Case(
+            *(When(condition & Q(drawn=look), then=Value(False)) for look, condition in LOOKS),
+            default=Value(True),
+        ),
+        output_field=models.BooleanField(),
+        db_persist=True,
+    )
 
     class Meta:
         constraints = [
@@ -147,6 +178,8 @@ class Partition(models.Model):
             # Read by board: bars and grids in order of time, and counts per state.
             models.Index(fields=["asset", "partition_date", "key"], name="partition_by_date"),
             models.Index(fields=["asset", "state"], name="partition_by_state"),
+            # Read by drawings, and by whoever looks at a drawing: what it does not show yet.
+            models.Index(fields=["asset"], condition=Q(is_undrawn=True), name="partition_undrawn"),
         ]
 
     def __str__(self) -> str:

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Self
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Case, Q, Value, When
 
 from core.models.assets import Asset, AssetEvent
 from core.models.dags import Dag
@@ -174,6 +174,9 @@ class HeldRun(models.Model):
     Then it sleeps (`judge_after` null) until something happens to it. `verdict`, `sentence` and the counts
     are what the last judgement said, kept for lists; a page about one held run judges anew. `late_at` is when
     it is late if nothing more comes, null where nobody knows; `late_noted_at`, when somebody was told so.
+
+    `is_drawn`: the drawings of the assets that its Dag writes count it (`core.models.drawings`). Whoever
+    opens or closes one need not know of it: the database sees that it differs.
     """
 
     class State(models.TextChoices):
@@ -200,6 +203,16 @@ class HeldRun(models.Model):
     late_at = models.DateTimeField(null=True)
     late_noted_at = models.DateTimeField(null=True)
     run = models.OneToOneField(DagRun, on_delete=models.PROTECT, null=True, related_name="held_run")
+    is_drawn = models.BooleanField(default=False, db_default=False)
+    is_undrawn = models.GeneratedField(
+        expression=Case(
+            When(Q(state="held", is_drawn=False), then=Value(True)),
+            When(~Q(state="held") & Q(is_drawn=True), then=Value(True)),
+            default=Value(False),
+        ),
+        output_field=models.BooleanField(),
+        db_persist=True,
+    )
 
     objects = HeldRunQuerySet.as_manager()
 
@@ -242,6 +255,10 @@ class HeldRun(models.Model):
                 condition=Q(state="held", late_at__isnull=False, late_noted_at=None),
                 name="held_to_be_noted",
             ),
+            # Read by drawings, and by whoever looks at a drawing: what it does not show yet.
+            models.Index(fields=["dag"], condition=Q(is_undrawn=True), name="held_undrawn"),
+            # Read by drawings: which keys of a Dag are drawn as held.
+            models.Index(fields=["dag", "partition_key"], condition=Q(is_drawn=True), name="held_drawn"),
         ]
 
     def __str__(self) -> str:

@@ -44,12 +44,13 @@ def answered(asset: Asset, query: QueryDict) -> dict[str, Any]:
         return (not keys or key in keys) and key.startswith(prefix) and segments.has(key)
 
     cells = board.read([asset], now=timezone.now())[asset.pk].cells
-    found = list(board.stretches(cells, _looks(query), has))
+    is_narrowed = bool(keys or prefix or query.getlist("dimension"))
+    found = board.spans(cells, _looks(query), has if is_narrowed else None)
     offset, limit = number(query, "offset", 0), min(number(query, "limit", LIMIT), MOST_ROWS)
     page = {
-        "ranges": found[offset : offset + limit],
+        "ranges": board.named(cells, found[offset : offset + limit]),
         "total_entries": len(found),
-        "partition_count": sum(each.count for each in found),
+        "partition_count": sum(len(positions) for _, positions in found),
     }
     return RangesOut(page).data
 

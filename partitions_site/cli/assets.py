@@ -1,14 +1,20 @@
 """`partita assets`: what there is, and how complete it is."""
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 
 from core.models import Asset, Dependency, Outlet
 from partitions_site.cli.parsing import add_limit, find_asset, now
 from partitions_site.cli.replies import Reply, Row, sheet, shown, table
 from scheduling import board
-from scheduling.board import Read
 
-COLUMNS = {"name": "ASSET", "partitions": "PARTITIONS", "last_data_at": "LAST DATA", "group": "GROUP"}
+COLUMNS = {
+    "name": "ASSET",
+    "partitions": "PARTITIONS",
+    "newest": "NEWEST",
+    "newest_at": "SINCE",
+    "group": "GROUP",
+}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -26,29 +32,36 @@ def do(given: Namespace) -> Reply:
 def _list(given: Namespace) -> Reply:
     rows = Asset.objects.filter(name__icontains=given.match)
     found = list((rows if given.all else rows.filter(is_active=True)).order_by("name")[: given.limit])
-    read = board.read(found, now=now())
-    return table([_row(each, read[each.pk]) for each in found], COLUMNS, "There are no such assets.")
+    return table(_rows(found), COLUMNS, "There are no such assets.")
 
 
 def _one(asset: Asset) -> Reply:
-    read = board.read([asset], now=now())[asset.pk]
+    [complete] = _rows([asset])
     listening = Dependency.objects.filter(asset=asset).order_by("dag__dag_id")
     writing = Outlet.objects.filter(asset=asset).order_by("dag__dag_id")
     row = {
-        **_row(asset, read),
+        **complete,
         "written_by": list(dict.fromkeys(writing.values_list("dag__dag_id", flat=True))),
         "listened_to_by": list(listening.values_list("dag__dag_id", flat=True)),
     }
     return sheet(row)
 
 
-def _row(asset: Asset, read: Read) -> Row:
-    return {
-        "id": asset.pk,
-        "name": asset.name,
-        "uri": asset.uri,
-        "group": asset.group,
-        "is_active": asset.is_active,
-        "partitions": {look.word: count for look, count in read.cells.tally.parts},
-        "last_data_at": shown(read.last_data_at),
-    }
+def _rows(assets: Sequence[Asset]) -> list[Row]:
+    """How complete each asset is, its newest partition with data, and when that came."""
+    cells = {pk: read.cells for pk, read in board.read(assets, now=now()).items()}
+    newest = {pk: place.key for pk, each in cells.items() if (place := each.newest())}
+    came = board.data_at(newest)
+    return [
+        {
+            "id": asset.pk,
+            "name": asset.name,
+            "uri": asset.uri,
+            "group": asset.group,
+            "is_active": asset.is_active,
+            "partitions": {look.word: count for look, count in cells[asset.pk].tally.parts},
+            "newest": newest.get(asset.pk),
+            "newest_at": shown(came.get(asset.pk)),
+        }
+        for asset in assets
+    ]

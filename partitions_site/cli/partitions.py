@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
+from itertools import chain, islice
 
 from partitions_site.cli.parsing import NotFound, add_limit, find_asset, now
 from partitions_site.cli.replies import Reply, table
@@ -26,17 +27,19 @@ def do(given: Namespace) -> Reply:
     asset = find_asset(given.asset)
     cells = board.read([asset], now=now())[asset.pk].cells
     looks = [STATES[each] for each in given.state or STATES]
-    positions = set(range(len(cells.places)))
+    chosen = None
     if given.select is not None:
         choice = board.choose(asset, cells, given.select, None, now=now())
         if choice.wrong:
             raise NotFound(f"{choice.wrong}\n{choice.pointed}".strip())
-        positions &= choice.positions
-    none = f"{asset} has no such partitions."
+        chosen = choice.positions
+    none, found = f"{asset} has no such partitions.", board.spans(cells, looks, among=chosen)
     if given.ranges:
-        keys = {cells.places[at].key for at in positions}
-        found = list(board.stretches(cells, looks, keys.__contains__))[: given.limit]
-        return table([asdict(each) for each in found], RANGES, none)
-    chosen = [at for at in sorted(positions) if cells.look(at) in looks][: given.limit]
-    rows = [{"partition_key": cells.places[at].key, "state": cells.look(at).word} for at in chosen]
+        return table([asdict(each) for each in board.named(cells, found[: given.limit])], RANGES, none)
+    positions = list(islice(chain.from_iterable(span for _, span in found), given.limit))
+    places = cells.places.places_at(positions)
+    rows = [
+        {"partition_key": place.key, "state": cells.look(at).word}
+        for at, place in zip(positions, places, strict=True)
+    ]
     return table(rows, COLUMNS, none)

@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from core.models import BackfillPartition
 from partitions_site.templatetags.screens import percent, pictured
-from scheduling.board import Look
+from scheduling.board import Look, Tally
 from scheduling.board.grids import Cell, Row
 
 register = template.Library()
@@ -24,9 +24,20 @@ def boxes(context: dict[str, Any], row: Row) -> SafeString:
     here, chosen = _address(context["request"]), context.get("key", "")
     written = []
     for box in row.boxes:
-        squares = "".join(_square(cell, here, chosen) for cell in box)
+        squares = "".join(_square(cell, here, chosen) + _name(cell, here, row) for cell in box)
         written.append(f'<td class="two">{squares}</td>' if len(box) > 1 else f"<td>{squares}</td>")
     return mark_safe("".join(written))  # noqa: S308  every part of a square is escaped
+
+
+@register.simple_tag
+def mark(tally: Tally, words: str) -> SafeString:
+    """A small picture of the worst state under a head, and in words how all under it looks."""
+    if not tally.total:
+        return mark_safe("")
+    told = escape(f"{words}: {tally.words}")
+    return mark_safe(  # noqa: S308  words are escaped
+        f'<i class="c {tally.worst.letter}" role="img" aria-label="{told}" title="{told}"></i>'
+    )
 
 
 @register.simple_tag
@@ -75,12 +86,24 @@ def _square(cell: Cell, here: dict[str, str], chosen: str) -> str:
     )
 
 
+def _name(cell: Cell, here: dict[str, str], row: Row) -> str:
+    """The key beside its square, where squares have names."""
+    if not row.is_named:
+        return ""
+    address = here["key"] + quote(cell.key, safe="")
+    return f'<a class="key" href="{escape(address)}" tabindex="-1">{escape(cell.key)}</a>'
+
+
 def _address(request: HttpRequest) -> dict[str, str]:
-    """This page's address up to the value of the parameter that a square changes; paging starts anew."""
+    """This page's address up to the value of the parameter that a square changes.
+
+    Paging starts anew. What is selected is left out, since it may be long and there are many squares:
+    live.js puts it back.
+    """
     addresses = {}
     for name in ("key", "zoom"):
         query = request.GET.copy()
-        for gone in (name, "row"):
+        for gone in (name, *(("row",) if name == "zoom" else ()), "sel", "only"):
             query.pop(gone, None)
         kept = query.urlencode()
         addresses[name] = f"?{kept}&{name}=" if kept else f"?{name}="

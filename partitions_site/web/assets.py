@@ -91,8 +91,8 @@ def _board(request: HtmxRequest, row: Asset, now: datetime) -> dict[str, object]
     unexpected = request.GET.get("state") == "unexpected"
     grid, choice = None, _choice(request, row, cells, now)
     if wanted is None and not unexpected:
-        chosen = choice.positions if choice else frozenset()
-        grid = board.lay_out(cells, zoom, first_row=whole(request.GET.get("row")), chosen=chosen)
+        selected = choice.has if choice else None
+        grid = board.lay_out(cells, zoom, first_row=whole(request.GET.get("row")), selected=selected)
     return {
         "read": state,
         "choice": choice,
@@ -137,32 +137,17 @@ def _look(word: str) -> Look | None:
 def _listed(
     request: HtmxRequest, row: Asset, cells: Cells, zoom: str, wanted: Look | None, unexpected: bool
 ) -> dict[str, object]:
-    positions = [
-        at
-        for at in cells.positions(zoom)
-        if (wanted is None or cells.look(at) is wanted)
-        and (not unexpected or cells.places[at].key in cells.unexpected)
-    ]
-    newest_first = positions[::-1] if cells.unit else positions
     first = whole(request.GET.get("row"))
-    page = newest_first[first : first + LISTED]
-    keys = [cells.places[at].key for at in page]
-    known = Partition.objects.filter(asset=row, key__in=keys).select_related("attempt_run")
-    by_key = {partition.key: partition for partition in known}
+    page = board.listed(cells, zoom, only=wanted, only_unexpected=unexpected, first=first, size=LISTED)
+    known = Partition.objects.filter(asset=row, key__in=[line.key for line in page.lines])
+    by_key = {partition.key: partition for partition in known.select_related("attempt_run")}
+    last = first + len(page.lines)
     return {
-        "rows": [
-            (
-                cells.places[at].key,
-                cells.look(at),
-                by_key.get(cells.places[at].key),
-                cells.places[at].key in cells.unexpected,
-            )
-            for at in page
-        ],
-        "count": len(positions),
+        "rows": [(line.key, line.look, by_key.get(line.key), line.is_unexpected) for line in page.lines],
+        "count": page.count,
         "first": first,
-        "last": first + len(page),
-        "next": first + LISTED if first + LISTED < len(positions) else 0,
+        "last": last,
+        "next": last if last < page.count else 0,
     }
 
 
@@ -176,7 +161,7 @@ def _around(cells: Cells, zoom: str) -> tuple[str, str]:
     """The periods before and after `zoom` that have keys; empty where there is none."""
     if not zoom:
         return "", ""
-    positions, size = cells.positions(zoom), len(zoom)
-    before = cells.places[positions.start - 1].label[:size] if positions.start > len(cells.strays()) else ""
-    after = cells.places[positions.stop].label[:size] if positions.stop < len(cells.places) else ""
+    positions, size, order = cells.positions(zoom), len(zoom), cells.places
+    before = order[positions.start - 1].label[:size] if positions.start > order.stray_count else ""
+    after = order[positions.stop].label[:size] if positions.stop < len(order) else ""
     return before, after

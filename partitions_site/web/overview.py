@@ -3,33 +3,53 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from core.models import Asset
-from partitions_site.web.http import HtmxRequest, answer, later
+from partitions_site.web.http import HtmxRequest, answer, later, whole
 from scheduling import board
 from scheduling import health as vitals
 from scheduling.board import Bar, Look, Read, Tally
+
+SHOWN = 40
+"""Assets on one page."""
+
+COLUMNS = 240
+"""Columns of a bar in a list: fewer than that of one asset alone, for there are many."""
 
 TROUBLE = (Look.FAILED, Look.HELD, Look.STALE)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One asset: its bar, its counts, its newest partition with data."""
+    """One asset: its bar, its counts, its newest partition with data and when that came."""
 
     asset: Asset
     bar: Bar
     tally: Tally
     newest: str
-    last_data_at: datetime | None
+    newest_at: datetime | None
     unexpected: int
 
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """One page of assets, from the `first` on, of `count`."""
+
+    rows: list[Line]
+    count: int
+    first: int = 0
+
     @property
-    def is_troubled(self) -> bool:
-        return any(self.tally[look] for look in TROUBLE)
+    def last(self) -> int:
+        return self.first + len(self.rows)
+
+    @property
+    def next(self) -> int:
+        return self.last if self.last < self.count else 0
 
 
 @require_safe
@@ -47,7 +67,7 @@ def overview(request: HtmxRequest) -> HttpResponse:
         "needs": later(lambda: board.needs(health, now=now)),
         "flow": later(board.flow),
         "groups": later(_groups),
-        "lines": later(_lines, words, group, only_trouble, now),
+        "lines": later(_lines, _wanted(words, group), whole(request.GET.get("row")), only_trouble, now),
         "is_narrowed": bool(words or group or only_trouble),
     }
     return answer(request, "overview/overview.html", "overview/_now.html", context)
@@ -58,25 +78,35 @@ def _groups() -> list[str]:
     return list(groups)
 
 
-def _lines(words: str, group: str, only_trouble: bool, now: datetime) -> list[Line]:
+def _lines(wanted: QuerySet[Asset], first: int, only_trouble: bool, now: datetime) -> Lines:
+    """The assets of one page; to tell which are in trouble, all of them are looked at."""
+    if not only_trouble:
+        shown = list(wanted[first : first + SHOWN])
+        return Lines(_drawn(shown, board.read(shown, now=now)), wanted.count(), first)
+    every = list(wanted)
+    states = board.read(every, now=now)
+    troubled = [asset for asset in every if any(states[asset.pk].cells.tally[look] for look in TROUBLE)]
+    return Lines(_drawn(troubled[first : first + SHOWN], states), len(troubled), first)
+
+
+def _wanted(words: str, group: str) -> QuerySet[Asset]:
     assets = Asset.objects.active().order_by("group", "name")
     if words:
         assets = assets.filter(name__icontains=words)
-    if group:
-        assets = assets.filter(group=group)
-    shown = list(assets)
-    states = board.read(shown, now=now)
-    lines = [_line(asset, states[asset.pk]) for asset in shown]
-    return [line for line in lines if line.is_troubled or not only_trouble]
+    return assets.filter(group=group) if group else assets
 
 
-def _line(asset: Asset, state: Read) -> Line:
-    newest = state.cells.newest()
-    return Line(
-        asset=asset,
-        bar=board.draw(state.cells),
-        tally=state.cells.tally,
-        newest=newest.key if newest else "",
-        last_data_at=state.last_data_at,
-        unexpected=len(state.cells.unexpected),
-    )
+def _drawn(assets: list[Asset], states: dict[int, Read]) -> list[Line]:
+    newest = {asset.pk: place.key for asset in assets if (place := states[asset.pk].cells.newest())}
+    came = board.data_at(newest)
+    return [
+        Line(
+            asset=asset,
+            bar=board.draw(states[asset.pk].cells, most=COLUMNS),
+            tally=states[asset.pk].cells.tally,
+            newest=newest.get(asset.pk, ""),
+            newest_at=came.get(asset.pk),
+            unexpected=len(states[asset.pk].cells.unexpected),
+        )
+        for asset in assets
+    ]

@@ -17,6 +17,7 @@ from scheduling.board.cells import Cells, Look, Tally
 from scheduling.board.choice import Choice, choose, spelled
 from scheduling.board.dags import DagLine, lines, next_ticks, schedule_words, suggestions
 from scheduling.board.grids import Grid, lay_out
+from scheduling.board.keylists import KeyLine, KeyLines, listed
 from scheduling.board.lists import (
     HeldFilter,
     JournalFilter,
@@ -28,8 +29,8 @@ from scheduling.board.lists import (
     runs,
 )
 from scheduling.board.panels import Facts, facts, made_from
-from scheduling.board.reading import Read, read
-from scheduling.board.stretches import Stretch, stretches
+from scheduling.board.reading import Read, data_at, read
+from scheduling.board.stretches import Stretch, named, spans
 
 __all__ = [
     "BackfillFilter",
@@ -41,6 +42,8 @@ __all__ = [
     "Grid",
     "HeldFilter",
     "JournalFilter",
+    "KeyLine",
+    "KeyLines",
     "KeyPage",
     "Look",
     "Need",
@@ -52,6 +55,7 @@ __all__ = [
     "Tally",
     "backfills",
     "choose",
+    "data_at",
     "draw",
     "events",
     "facts",
@@ -61,16 +65,18 @@ __all__ = [
     "keys_of",
     "lay_out",
     "lines",
+    "listed",
     "made_from",
+    "named",
     "needs",
     "next_ticks",
     "progress",
     "read",
     "runs",
     "schedule_words",
+    "spans",
     "spelled",
     "states_of",
-    "stretches",
     "suggestions",
     "time_left",
     "time_needed",

@@ -69,36 +69,20 @@ class Bar:
         return f"{self.tally.words}; from {self.first} to {self.last}"
 
 
-def draw(cells: Cells, zoom: str = "", *, with_segments: bool = False) -> Bar:
+def draw(cells: Cells, zoom: str = "", *, most: int = COLUMNS, with_segments: bool = False) -> Bar:
     """The bar of one period of `cells`, or of all. Keys of one moment share a column."""
-    positions = cells.positions(zoom)
-    slots = _slots(cells, positions)
-    if not slots:
-        return Bar(0, (), Tally())
-    wide = -(-len(slots) // COLUMNS)
-    columns = [
-        cells.tally_of(range(slots[at].start, slots[min(at + wide, len(slots)) - 1].stop))
-        for at in range(0, len(slots), wide)
-    ]
-    places = cells.places
-    return Bar(
-        columns=len(columns),
-        strokes=tuple(_strokes(columns)),
-        tally=cells.tally_of(positions),
-        first=places[positions.start].label or places[positions.start].key,
-        last=places[positions.stop - 1].label or places[positions.stop - 1].key,
-        segments=tuple(_segments(cells, slots, wide * max(len(columns), FEWEST_COLUMNS), zoom))
-        if with_segments
-        else (),
-    )
+    name = ("bar", zoom, most, with_segments)
+    if name not in cells.kept:
+        cells.kept[name] = _drawn(cells, zoom, most, with_segments)
+    bar: Bar = cells.kept[name]
+    return bar
 
 
-def next_unit(cells: Cells, zoom: str, positions: Sequence[int]) -> int:
+def next_unit(cells: Cells, zoom: str, positions: range) -> int:
     """The unit one level below `zoom` in which its labels differ; 0 where there is nothing below."""
+    first, last = cells.places[positions.start].label, cells.places[positions.stop - 1].label
     for size in (YEAR, MONTH, DAY, HOUR):
-        if size <= len(zoom) or size >= cells.unit:
-            continue
-        if len({cells.places[at].label[:size] for at in (positions[0], positions[-1])}) > 1:
+        if len(zoom) < size < cells.unit and first[:size] != last[:size]:
             return size
     return 0
 
@@ -117,16 +101,22 @@ def period_words(label: str, within: str = "") -> str:
     return label[11:] if len(label) > HOUR and within else label
 
 
-def _slots(cells: Cells, positions: range) -> list[range]:
-    """Positions of one label together; without labels each position for itself."""
-    if not cells.unit:
-        return [range(at, at + 1) for at in positions]
-    slots, start = [], positions.start
-    for _, group in groupby(cells.places[at].label for at in positions):
-        stop = start + sum(1 for _ in group)
-        slots.append(range(start, stop))
-        start = stop
-    return slots
+def _drawn(cells: Cells, zoom: str, most: int, with_segments: bool) -> Bar:
+    positions = cells.positions(zoom)
+    if not positions:
+        return Bar(0, (), Tally())
+    parts = cells.places.columns(positions, most)
+    columns = [cells.tally_of(part) for part in parts]
+    ends = cells.places.places_at([positions.start]) + cells.places.places_at([positions.stop - 1])
+    share = len(columns) / max(len(columns), FEWEST_COLUMNS)
+    return Bar(
+        columns=len(columns),
+        strokes=tuple(_strokes(columns)),
+        tally=cells.tally_of(positions),
+        first=ends[0].label or ends[0].key,
+        last=ends[1].label or ends[1].key,
+        segments=tuple(_segments(cells, positions, share, zoom)) if with_segments else (),
+    )
 
 
 def _strokes(columns: Sequence[Tally]) -> Iterator[Stroke]:
@@ -142,20 +132,18 @@ def _strokes(columns: Sequence[Tally]) -> Iterator[Stroke]:
         yield Stroke(look, tint, "".join(pieces))
 
 
-def _segments(cells: Cells, slots: Sequence[range], width: int, zoom: str) -> Iterator[Segment]:
-    positions = range(slots[0].start, slots[-1].stop)
+def _segments(cells: Cells, positions: range, share: float, zoom: str) -> Iterator[Segment]:
+    """Stretches of the bar, as wide as what is in them; together they take `share` of the width."""
     size = next_unit(cells, zoom, positions)
     if not size:
         return
-    groups = [
-        (label, list(group))
-        for label, group in groupby(slots, lambda slot: cells.places[slot.start].label[:size])
-    ]
-    if len(groups) > SEGMENTS:
+    cuts = cells.places.cuts(size, positions)
+    if len(cuts) > SEGMENTS:
         return
-    at = 0
-    within = zoom or (groups[0][0][:YEAR] if groups[0][0][:YEAR] == groups[-1][0][:YEAR] else "")
-    for label, group in groups:
-        tally = cells.tally_of(range(group[0].start, group[-1].stop))
-        yield Segment(label, period_words(label, within), at / width, len(group) / width, tally)
-        at += len(group)
+    moments = [cells.places.moments_in(cut.positions) for cut in cuts]
+    total, at = sum(moments), 0
+    within = zoom or (cuts[0].label[:YEAR] if cuts[0].label[:YEAR] == cuts[-1].label[:YEAR] else "")
+    for cut, count in zip(cuts, moments, strict=True):
+        words, tally = period_words(cut.label, within), cells.tally_of(cut.positions)
+        yield Segment(cut.label, words, share * at / total, share * count / total, tally)
+        at += count

@@ -1,12 +1,17 @@
 """The states of all partitions of an asset, as an array in the order of its keys."""
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
+from typing import Any
 
-from scheduling.board.labels import Place, unit_of
+from scheduling.algebra.subsets import Subset
+from scheduling.board.labels import Place
+from scheduling.board.orders import Order
+
+PORTION = 4096
+"""Looks that are counted at a time when one passes over many."""
 
 
 class Look(IntEnum):
@@ -29,6 +34,11 @@ class Look(IntEnum):
         return "msrnhf"[self]
 
 
+WORST_FIRST = tuple(reversed(Look))
+OTHERS = tuple(look.value for look in Look)[1:]
+NOTHING = (0,) * len(OTHERS)
+
+
 @dataclass(frozen=True, slots=True)
 class Tally:
     """How many partitions look how, in the order of `Look`."""
@@ -37,7 +47,14 @@ class Tally:
 
     @classmethod
     def of(cls, looks: bytes) -> "Tally":
-        return cls(tuple(looks.count(look) for look in Look))
+        found = looks.count(0)
+        if found == len(looks):  # as most are
+            return cls((found, *NOTHING))
+        return cls((found, *map(looks.count, OTHERS)))
+
+    @classmethod
+    def sum(cls, tallies: "Iterable[Tally]") -> "Tally":
+        return cls(tuple(map(sum, zip(*(tally.counts for tally in tallies), strict=True))) or cls().counts)
 
     def __getitem__(self, look: Look) -> int:
         return self.counts[look]
@@ -48,12 +65,12 @@ class Tally:
 
     @property
     def worst(self) -> Look:
-        return max(look for look in Look if self.counts[look])
+        return WORST_FIRST[next(at for at, count in enumerate(reversed(self.counts)) if count)]
 
     @property
     def tint(self) -> int:
         """How much of it looks like its worst: 1 little, 2 about half, 3 nearly all."""
-        share = self[self.worst] / self.total
+        share = self[self.worst] / sum(self.counts)
         return 1 if share < 0.34 else 2 if share < 0.8 else 3
 
     @property
@@ -67,46 +84,71 @@ class Tally:
 
 @dataclass(frozen=True)
 class Cells:
-    """Keys in order, one look for each, and which of them the asset's definition does not have."""
+    """Keys in order and one look for each.
 
-    places: Sequence[Place]
+    `unexpected` are keys that the asset's definition does not have. Those in `apart`, with their looks, are
+    too many to stand among the others: they are no part of any count here.
+    """
+
+    places: Order
     looks: bytes
     unexpected: frozenset[str] = frozenset()
+    apart: Mapping[str, Look] = field(default_factory=dict)
+    kept: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What was drawn of these cells before: they never change."""
 
     @cached_property
     def tally(self) -> Tally:
-        return self.tally_of(range(len(self.looks)))
+        return Tally.of(self.looks)
 
-    @cached_property
+    @property
     def unit(self) -> int:
-        return unit_of(self._labels)
+        return self.places.unit
 
     def tally_of(self, positions: Sequence[int]) -> Tally:
-        if isinstance(positions, range) and positions.step == 1:
-            return Tally.of(self.looks[positions.start : positions.stop])
+        if isinstance(positions, range):
+            return Tally.of(self.looks[positions.start : positions.stop : positions.step])
         return Tally.of(bytes(self.looks[at] for at in positions))
+
+    def tally_in(self, subset: Subset) -> Tally:
+        return Tally.of(b"".join(self.looks[start:stop] for start, stop in subset.ranges))
 
     def look(self, at: int) -> Look:
         return Look(self.looks[at])
 
-    def positions(self, zoom: str = "") -> range:
-        """The positions in one period. Keys are in the order of their labels, so they lie side by side."""
-        if not zoom:
-            return range(len(self.places))
-        return range(bisect_left(self._labels, zoom), bisect_right(self._labels, zoom + "\uffff"))
+    def find(self, look: Look, start: int, stop: int) -> int:
+        """The first position of that look in a stretch; -1 if there is none."""
+        return self.looks.find(look, start, stop)
 
-    @cached_property
-    def _labels(self) -> list[str]:
-        return [place.label for place in self.places]
+    def positions(self, zoom: str = "") -> range:
+        return self.places.positions(zoom)
 
     def strays(self) -> list[str]:
         """Keys that have no place in the calendar of the others."""
-        return [place.key for place in self.places[: bisect_right(self._labels, "")]] if self.unit else []
+        return [place.key for place in self.places[: self.places.stray_count]]
 
     def newest(self) -> Place | None:
         """The last key that has data."""
-        having = (Look.MATERIALIZED, Look.STALE)
-        for at in range(len(self.looks) - 1, -1, -1):
-            if self.looks[at] in having:
-                return self.places[at]
-        return None
+        at = max(self.looks.rfind(Look.MATERIALIZED), self.looks.rfind(Look.STALE))
+        return self.places[at] if at >= 0 else None
+
+    def some_of(self, look: Look, positions: range, *, first: int, size: int, backwards: bool) -> list[int]:
+        """The positions of one look in `positions` from the `first` on, at most `size`."""
+        begin, end = positions.start, positions.stop
+        left = first
+        while begin < end:
+            portion = min(PORTION, end - begin)
+            start = end - portion if backwards else begin
+            here = self.looks.count(look, start, start + portion)
+            if here > left:
+                break
+            left -= here
+            begin, end = (begin, end - portion) if backwards else (begin + portion, end)
+        found: list[int] = []
+        while len(found) < left + size and begin < end:
+            at = self.looks.rfind(look, begin, end) if backwards else self.looks.find(look, begin, end)
+            if at < 0:
+                break
+            found.append(at)
+            begin, end = (begin, at) if backwards else (at + 1, end)
+        return found[left:]

@@ -1,7 +1,6 @@
 """Which partitions somebody has selected on a grid, by the text in the address."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from core.models import Asset
@@ -10,28 +9,35 @@ from scheduling.algebra.choosing import select, select_among
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.keys import DEFAULT_DELIMITER
 from scheduling.algebra.selections import InvalidSelection, quoted
-from scheduling.algebra.subsets import keys_of
+from scheduling.algebra.subsets import Subset, keys_of
 from scheduling.board.cells import Cells, Look, Tally
+from scheduling.board.defined import Defined
 from scheduling.board.labels import Place, label_of, segments_of
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What `text` means: positions in the order of the cells, narrowed to one look if that was asked.
+    """What `text` means: positions in the order of the cells, narrowed to the look `only` if that was asked.
 
-    `wrong` says why it means nothing; `pointed` shows the character at which it went wrong.
+    `tally` counts those of all looks, `key` is the one there is, if it is one. `wrong` says why the text
+    means nothing; `pointed` shows the character at which it went wrong.
     """
 
     text: str
-    positions: frozenset[int] = frozenset()
+    positions: Subset = field(default_factory=Subset)
     tally: Tally = field(default_factory=Tally)
+    only: Look | None = None
     key: str = ""
     wrong: str = ""
     pointed: str = ""
 
     @property
     def count(self) -> int:
-        return len(self.positions)
+        return self.tally.total if self.only is None else self.tally[self.only]
+
+    def has(self, at: int, look: Look) -> bool:
+        """Whether the partition at a position, which looks so, is selected."""
+        return (self.only is None or look is self.only) and at in self.positions
 
 
 def choose(asset: Asset, cells: Cells, text: str, only: Look | None, *, now: datetime) -> Choice:
@@ -42,9 +48,12 @@ def choose(asset: Asset, cells: Cells, text: str, only: Look | None, *, now: dat
         return Choice(text, wrong=str(error), pointed=error.pointed() if error.text == text else "")
     except PartitionError as error:
         return Choice(text, wrong=str(error))
-    kept = frozenset(at for at in meant if only is None or cells.look(at) is only)
-    key = cells.places[next(iter(kept))].key if len(kept) == 1 else ""
-    return Choice(text, kept, cells.tally_of(meant), key)
+    tally = cells.tally_in(meant)
+    found = Choice(text, meant, tally, only)
+    if found.count != 1:
+        return found
+    ends = meant.ranges if only is None else [(cells.find(only, *each), 0) for each in meant.ranges]
+    return replace(found, key=cells.places[max(start for start, _ in ends)].key)
 
 
 def spelled(cells: Cells, zoom: str) -> str:
@@ -77,12 +86,14 @@ def around_of(place: Place) -> tuple[str, str] | None:
     return "".join(f"{part}|" for part in parts[:at]), "".join(f"|{part}" for part in parts[at + 1 :])
 
 
-def _meant(asset: Asset, cells: Cells, text: str, now: datetime) -> Sequence[int]:
+def _meant(asset: Asset, cells: Cells, text: str, now: datetime) -> Subset:
     definition = listening.partitions_of(asset)
-    keys = [place.key for place in cells.places]
-    if definition is None:
-        delimiter = DEFAULT_DELIMITER if any(place.others for place in cells.places) else None
-        return list(select_among(text, keys, delimiter))
-    bound = dynamic.bound(definition)
-    meant = frozenset(keys_of(bound, select(text, bound, now), now))
-    return [at for at, key in enumerate(keys) if key in meant]
+    if definition is None or not isinstance(cells.places, Defined):
+        keys = [place.key for place in cells.places]
+        if definition is None:
+            delimiter = DEFAULT_DELIMITER if any(place.others for place in cells.places) else None
+            return select_among(text, keys, delimiter)
+        bound = dynamic.bound(definition)
+        meant = frozenset(keys_of(bound, select(text, bound, now), now))
+        return Subset.of(at for at, key in enumerate(keys) if key in meant)
+    return select(text, dynamic.bound(definition), now) & Subset.span(0, len(cells.places))

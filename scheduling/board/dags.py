@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
 
 from django.db.models import Count, F, Q, Window
 from django.db.models.functions import RowNumber
@@ -111,16 +110,15 @@ def _lacking(dag: Dag, now: datetime) -> dict[str, list[str]]:
     if outlet is None:
         return {}
     cells = reading.read([outlet.asset], now=now)[outlet.asset.pk].cells
-    oldest_first = range(len(cells.places))
     return {
-        Look.FAILED.word: _keys(cells, Look.FAILED, oldest_first[::-1]),
-        Look.MISSING.word: _keys(cells, Look.MISSING, oldest_first),
+        Look.FAILED.word: _keys(cells, Look.FAILED, newest_first=True),
+        Look.MISSING.word: _keys(cells, Look.MISSING, newest_first=False),
     }
 
 
-def _keys(cells: Cells, look: Look, positions: range) -> list[str]:
-    found = (cells.places[at].key for at in positions if cells.look(at) is look)
-    return list(islice(found, SUGGESTIONS))
+def _keys(cells: Cells, look: Look, *, newest_first: bool) -> list[str]:
+    found = cells.some_of(look, cells.positions(), first=0, size=SUGGESTIONS, backwards=newest_first)
+    return [place.key for place in cells.places.places_at(found)]
 
 
 def _part_words(leaf: Leaf, mapper: Mapper) -> str:

@@ -1,13 +1,14 @@
 """A grid fitted to an asset: days × hours, months × days, years × months, or one segment × another."""
 
-from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 
 from scheduling.board.bars import period_words
 from scheduling.board.cells import Cells, Look, Tally
 from scheduling.board.choice import around_of
-from scheduling.board.labels import DAY, HOUR, MINUTE, MONTH, YEAR
+from scheduling.board.labels import DAY, HOUR, MINUTE, MONTH, YEAR, Place
+from scheduling.board.orders import Name, Order, Table
 
 MOST_CELLS = 1000
 """Squares on one page: what a browser and a person take in at once."""
@@ -15,12 +16,21 @@ MOST_CELLS = 1000
 WIDEST = 62
 """Columns of a matrix of two segments at most."""
 
+MOST_BLOCKS = 12
+"""Lanes that are shown as a calendar each; more are the rows of a matrix."""
+
 LADDER = ((HOUR, MINUTE), (DAY, HOUR), (MONTH, DAY), (YEAR, MONTH))
 """Row and column unit of each layout, finest first."""
 
 Units = tuple[int, int]
-Name = tuple[tuple[str, ...], str]
-"""Where a position belongs: its group and the label of its row."""
+MOST_NAMED = 500
+"""Keys without time that are shown with their names; of more there is a list."""
+
+MOST_NAMES, LINE = 8, 96
+"""Named keys in a row at most, and the characters that a row has room for."""
+
+Selected = Callable[[int, Look], bool]
+"""Whether the partition at a position, which looks so, is selected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +71,7 @@ class Row:
     tally: Tally
     zoom: str = ""
     around: tuple[str, str] | None = None
+    is_named: bool = False
 
     @property
     def done(self) -> int:
@@ -74,17 +85,31 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class Head:
+    """The head of a column, and how all of it looks, on this page and on others."""
+
+    words: str
+    tally: Tally = field(default_factory=Tally)
+
+
+@dataclass(frozen=True, slots=True)
 class Grid:
     """One page of rows: from `first_row` on, of `row_count`.
 
-    `is_line`: time goes on from the end of a row to the beginning of the next.
+    `is_line`: time goes on from the end of a row to the beginning of the next. `is_named`: each
+    square has its key written beside it.
     """
 
-    columns: Sequence[str]
+    heads: Sequence[Head]
     groups: Sequence[Group]
     row_count: int
     first_row: int = 0
     is_line: bool = False
+    is_named: bool = False
+
+    @property
+    def columns(self) -> list[str]:
+        return [head.words for head in self.heads]
 
     @property
     def is_whole(self) -> bool:
@@ -101,117 +126,128 @@ class Grid:
 
 
 def lay_out(
-    cells: Cells, zoom: str = "", *, first_row: int = 0, chosen: Set[int] = frozenset()
+    cells: Cells, zoom: str = "", *, first_row: int = 0, selected: Selected | None = None
 ) -> Grid | None:
-    """The finest grid of the period `zoom` that fits on one page; None where a list says it better.
-
-    :param chosen: positions to show as selected.
-    """
-    positions = cells.positions(zoom)
+    """The finest grid of the period `zoom` that fits on one page; None where a list says it better."""
+    order, positions = cells.places, cells.positions(zoom)
     if cells.unit:
-        positions = range(max(positions.start, len(cells.strays())), positions.stop)
+        positions = range(max(positions.start, order.stray_count), positions.stop)
     if not positions:
         return None
-    sheet = _Sheet(cells, chosen)
+    sheet = _Sheet(cells, selected)
     if not cells.unit:
-        return _matrix(sheet, positions, first_row)
+        return _without_time(sheet, positions, first_row)
     units = _units(cells, positions, zoom)
-    return _calendar(sheet, positions, units, first_row) if units else None
+    return _page(sheet, order.table(positions, *units), first_row, zoom) if units else None
 
 
-def _units(cells: Cells, positions: Sequence[int], zoom: str) -> Units | None:
-    if cells.unit <= YEAR:
+def _units(cells: Cells, positions: range, zoom: str) -> Units | None:
+    unit, order = cells.unit, cells.places
+    if unit <= YEAR:
         return None
-    if any(letter in cells.places[positions[0]].label for letter in "WQ"):
-        return YEAR, cells.unit
-    rungs = [rung for rung in LADDER if rung[1] <= cells.unit]
+    if any(letter in order[positions.start].label for letter in "WQ"):
+        return YEAR, unit
+    if order.lane_count(positions) > MOST_BLOCKS:
+        finest_first = [size for size in (MINUTE, HOUR, DAY, MONTH) if len(zoom) < size <= unit]
+        return 0, next((size for size in finest_first if _are_few(order, positions, size)), YEAR)
+    rungs = [rung for rung in LADDER if rung[1] <= unit]
     rungs = [rung for rung in rungs if rung[0] >= len(zoom)] or rungs[:1]
-    return next((rung for rung in rungs if _size(cells, positions, rung) <= MOST_CELLS), rungs[-1])
+    return next((rung for rung in rungs if order.fits(positions, *rung, MOST_CELLS)), rungs[-1])
 
 
-def _size(cells: Cells, positions: Sequence[int], units: Units) -> int:
-    row, column = units
-    rows = {(cells.places[at].others, cells.places[at].label[:row]) for at in positions}
-    return len(rows) * len({cells.places[at].label[row:column] for at in positions})
+def _are_few(order: Order, positions: range, size: int) -> bool:
+    """Whether the periods of that size are as many as a matrix has columns."""
+    return order.roughly(size, positions) <= 4 * WIDEST and len(order.cuts(size, positions)) <= WIDEST
 
 
-def _calendar(sheet: "_Sheet", positions: Sequence[int], units: Units, first_row: int) -> Grid:
-    row, column = units
-    for at in positions:
-        place = sheet.cells.places[at]
-        sheet.put(at, (place.others, place.label[:row]), place.label[row:column])
-    groups = {group: order for order, (group, _) in enumerate(sheet.boxes)}
-    names = sorted(sheet.boxes, key=lambda name: (groups[name[0]], name[1]))
-    return sheet.page(names, sorted(sheet.heads), first_row)
+def _without_time(sheet: "_Sheet", positions: range, first_row: int) -> Grid | None:
+    order = sheet.cells.places
+    if all(place.others for place in order):
+        table = order.table(positions, 0, 0)
+        return _page(sheet, table, first_row, "") if len(table.heads) <= WIDEST else None
+    return _wall(sheet, positions, first_row)
 
 
-def _matrix(sheet: "_Sheet", positions: Sequence[int], first_row: int) -> Grid | None:
-    if not all(sheet.cells.places[at].others for at in positions):
+def _wall(sheet: "_Sheet", positions: range, first_row: int) -> Grid | None:
+    """Keys without time or segments, in their order, each with its name beside its square."""
+    if len(positions) > MOST_NAMED:
         return None
-    for at in positions:
-        *rest, last = sheet.cells.places[at].others
-        sheet.put(at, ((), "|".join(rest)), last)
-    return None if len(sheet.heads) > WIDEST else sheet.page(list(sheet.boxes), list(sheet.heads), first_row)
+    longest = max(len(place.key) for place in sheet.cells.places)
+    wide = max(1, min(MOST_NAMES, LINE // (longest + 4)))
+    parts = [positions[at : at + wide] for at in range(0, len(positions), wide)]
+    rows = [sheet.named(part) for part in parts]
+    return Grid([Head("") for _ in range(wide)], [Group("", rows)], len(rows), is_line=True, is_named=True)
+
+
+def _page(sheet: "_Sheet", table: Table, first_row: int, zoom: str) -> Grid:
+    cells, heads = sheet.cells, table.heads
+    shown = table.rows(first_row, max(1, MOST_CELLS // len(heads)))
+    flat = bool(cells.unit) and table.is_flat
+    groups: dict[str, list[Row]] = {}
+    for name, found in shown:
+        words = " · ".join(name[0])
+        row = sheet.row(name, found, heads, words if flat else _row_words(name[1]))
+        groups.setdefault("" if flat else words, []).append(row)
+    return Grid(
+        heads=[Head(_head_words(head, cells, zoom), cells.tally_of(table.column(head))) for head in heads],
+        groups=[Group(head, rows) for head, rows in groups.items()],
+        row_count=table.row_count,
+        first_row=first_row,
+        is_line=bool(cells.unit) and not flat,
+    )
+
+
+def _head_words(head: str, cells: Cells, zoom: str) -> str:
+    if not cells.unit:
+        return head
+    return head.lstrip("-T:") if head[:1] in "-T:" else period_words(head, zoom)
 
 
 class _Sheet:
-    """Positions put into boxes by row and column."""
+    """Squares of the partitions at some positions."""
 
-    def __init__(self, cells: Cells, chosen: Set[int]) -> None:
-        self.cells, self.chosen = cells, chosen
-        self.boxes: dict[Name, dict[str, list[int]]] = {}
-        self.heads: dict[str, None] = {}
+    def __init__(self, cells: Cells, selected: Selected | None) -> None:
+        self.cells, self.selected = cells, selected
 
-    def put(self, at: int, name: Name, head: str) -> None:
-        self.boxes.setdefault(name, {}).setdefault(head, []).append(at)
-        self.heads[head] = None
-
-    def page(self, names: Sequence[Name], heads: Sequence[str], first_row: int) -> Grid:
-        fits = max(1, MOST_CELLS // len(heads))
-        shown = names[first_row : first_row + fits]
-        flat = len({row for _, row in names}) == 1 and len(names) > 1
-        groups: dict[str, list[Row]] = {}
-        for name in shown:
-            words = " · ".join(name[0])
-            row = self._row(name, heads, (lambda _: words) if flat else _row_words)  # noqa: B023
-            groups.setdefault("" if flat else words, []).append(row)
-        return Grid(
-            columns=[head.lstrip("-T:") if self.cells.unit else head for head in heads],
-            groups=[Group(head, rows) for head, rows in groups.items()],
-            row_count=len(names),
-            first_row=first_row,
-            is_line=bool(self.cells.unit) and not flat,
-        )
-
-    def _row(self, name: Name, heads: Sequence[str], words: Callable[[str], str]) -> Row:
-        found = self.boxes[name]
-        boxes = [self._box(name[1] + head, found.get(head, ())) for head in heads]
-        unexpected = self.cells.unexpected
-        everything = [at for part in found.values() for at in part]
-        if unexpected:
-            everything = [at for at in everything if self.cells.places[at].key not in unexpected]
+    def row(self, name: Name, found: Mapping[str, Sequence[int]], heads: Sequence[str], words: str) -> Row:
+        few = [at for part in found.values() if len(part) <= 2 for at in part]
+        places = dict(zip(few, self.cells.places.places_at(few), strict=True))
+        boxes = [self._box(name[1] + head, found.get(head, ()), places) for head in heads]
         zoom = name[1] if self.cells.unit else ""
         around = around_of(self.cells.places[next(iter(found.values()))[0]])
-        return Row(words(name[1]), boxes, self.cells.tally_of(everything), zoom, around)
+        return Row(words, boxes, self._expected(found.values()), zoom, around)
 
-    def _box(self, column: str, found: Sequence[int]) -> list[Cell]:
+    def named(self, positions: range) -> Row:
+        """A row of single partitions."""
+        places = self.cells.places.places_at(positions)
+        boxes = [[self._single(at, place)] for at, place in zip(positions, places, strict=True)]
+        return Row("", boxes, self._expected([positions]), "", ("", ""), is_named=True)
+
+    def _expected(self, parts: Iterable[Sequence[int]]) -> Tally:
+        if not self.cells.unexpected or self.cells.apart:
+            return Tally.sum(self.cells.tally_of(part) for part in parts)
+        places, unexpected = self.cells.places, self.cells.unexpected
+        return self.cells.tally_of([at for part in parts for at in part if places[at].key not in unexpected])
+
+    def _box(self, column: str, found: Sequence[int], places: Mapping[int, Place]) -> list[Cell]:
         """A square for each of two keys, as an autumn fold has them; one for many."""
-        if len(found) <= 2 and all(self.cells.places[at].label in ("", column) for at in found):
-            return [self._single(at) for at in found]
-        if not found:
-            return []
+        if len(found) <= 2 and all(places[at].label in ("", column) for at in found):
+            return [self._single(at, places[at]) for at in found]
         tally = self.cells.tally_of(found)
-        chosen = bool(self.chosen) and all(at in self.chosen for at in found)
+        chosen = bool(self.selected) and self._are_selected(found)
         return [Cell(tally.worst, tally, zoom=column, is_chosen=chosen)]
 
-    def _single(self, at: int) -> Cell:
-        place, look = self.cells.places[at], self.cells.look(at)
+    def _are_selected(self, positions: Sequence[int]) -> bool:
+        return self.selected is not None and all(self.selected(at, self.cells.look(at)) for at in positions)
+
+    def _single(self, at: int, place: Place) -> Cell:
+        look = self.cells.look(at)
         return Cell(
             look,
             Tally.of(bytes([look])),
             key=place.key,
             is_unexpected=place.key in self.cells.unexpected,
-            is_chosen=at in self.chosen,
+            is_chosen=self._are_selected([at]),
         )
 
 

@@ -72,6 +72,11 @@ def unit_of(labels: Iterable[str]) -> int:
     return max((len(label) for label in labels), default=0)
 
 
+def usual_unit(labels: Sequence[str]) -> int:
+    """How much of these labels differs: hourly keys written to the second have labels of hours."""
+    return _unit(labels)[1]
+
+
 def within(label: str, zoom: str) -> bool:
     """Is `label` in the period `zoom`? A day is in its month; everything is in the empty period."""
     return label.startswith(zoom)

@@ -1,10 +1,17 @@
 """Neighbouring partitions that look alike, as one range: a year of days may be three lines."""
 
-from collections.abc import Callable, Collection, Iterator
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from scheduling.algebra.subsets import Subset
 from scheduling.board.cells import Cells, Look
+
+ALIKE = re.compile(rb"(.)\1*", re.DOTALL)
+
+Span = tuple[Look, range]
+"""Neighbouring positions of one look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,21 +24,42 @@ class Stretch:
     count: int
 
 
-def stretches(
-    cells: Cells, looks: Collection[Look] = tuple(Look), has: Callable[[str], bool] | None = None
-) -> Iterator[Stretch]:
-    """The partitions that look like one of `looks`, and whose key `has` accepts, as ranges of one look.
+def spans(
+    cells: Cells,
+    looks: Collection[Look] = tuple(Look),
+    has: Callable[[str], bool] | None = None,
+    *,
+    among: Subset | None = None,
+) -> list[Span]:
+    """Positions that look like one of `looks`, whose key `has` accepts; neighbours of one look together.
 
-    A partition that is left out ends the range before it.
+    A partition that is left out ends the span before it. Without `has` no key is looked at.
+
+    :param among: positions that others are left out of.
     """
     wanted = frozenset(looks)
+    found = _alike(cells.looks, among) if has is None else _accepted(cells, has)
+    return [(look, positions) for look, positions in found if look in wanted]
 
-    def look_at(at: int) -> Look | None:
-        look = cells.look(at)
-        return look if look in wanted and (has is None or has(cells.places[at].key)) else None
 
-    for look, run in groupby(range(len(cells.places)), look_at):
+def named(cells: Cells, found: Sequence[Span]) -> list[Stretch]:
+    """Spans with the keys at their ends."""
+    ends = cells.places.places_at([at for _, span in found for at in (span.start, span.stop - 1)])
+    return [
+        Stretch(first.key, last.key, look.word, len(span))
+        for (look, span), first, last in zip(found, ends[::2], ends[1::2], strict=True)
+    ]
+
+
+def _alike(looks: bytes, among: Subset | None) -> Iterator[Span]:
+    for start, stop in ((0, len(looks)),) if among is None else among.ranges:
+        for found in ALIKE.finditer(looks, start, stop):
+            yield Look(looks[found.start()]), range(found.start(), found.end())
+
+
+def _accepted(cells: Cells, has: Callable[[str], bool]) -> Iterator[Span]:
+    looks = [cells.look(at) if has(place.key) else None for at, place in enumerate(cells.places)]
+    for look, group in groupby(range(len(looks)), looks.__getitem__):
+        positions = list(group)
         if look is not None:
-            positions = list(run)
-            first, last = cells.places[positions[0]].key, cells.places[positions[-1]].key
-            yield Stretch(first, last, look.word, len(positions))
+            yield look, range(positions[0], positions[-1] + 1)

@@ -7,3 +7,4 @@ from scheduling.board import reading
 def nothing_kept():
     """Another test's rows have the same numbers: what this process has kept of them is wrong now."""
     reading._kept.clear()
+    reading._orders.clear()

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from scheduling.board.cells import Cells, Look
 from scheduling.board.labels import places
+from scheduling.board.orders import Listed
 
 
 def cells(
@@ -14,7 +15,8 @@ def cells(
     if isinstance(looks, Look):
         looks = dict.fromkeys(keys, looks)
     found = sorted(places(keys), key=lambda place: place.label)
-    return Cells(found, bytes(looks.get(place.key, Look.MISSING) for place in found), frozenset(unexpected))
+    shown = bytes(looks.get(place.key, Look.MISSING) for place in found)
+    return Cells(Listed(found), shown, frozenset(unexpected))
 
 
 def hours(start: str, count: int) -> list[str]:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scheduling.board.bars import COLUMNS, FEWEST_COLUMNS, SHAPES, draw, period_words
 from scheduling.board.cells import Cells, Look
 from scheduling.board.labels import places
+from scheduling.board.orders import Listed
 from tests.board.drawing import cells, days, hours
 
 
@@ -42,7 +43,7 @@ class TestDraw:
     @given(st.lists(st.sampled_from(list(Look)), min_size=1, max_size=1500))
     def test_every_column_shows_the_worst_of_its_own_and_nothing_else(self, looks):
         keys = [f"k{number:05}" for number in range(len(looks))]
-        bar = draw(Cells(places(keys), bytes(looks)))
+        bar = draw(Cells(Listed(places(keys)), bytes(looks)))
         wide = -(-len(looks) // COLUMNS)
         worst = [max(looks[at : at + wide]) for at in range(0, len(looks), wide)]
         for look in Look:
@@ -58,7 +59,7 @@ class TestDraw:
         assert bar.words == "1 materialized, 2 missing; from 2026-03-01 to 2026-03-03"
 
     def test_an_empty_bar_is_drawn_too(self):
-        bar = draw(Cells([], b""))
+        bar = draw(Cells(Listed([]), b""))
         assert (bar.columns, bar.strokes, bar.words) == (0, (), "no partitions")
 
     def test_a_single_partition_is_no_long_bar(self):

@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduling.board.cells import Cells, Look, Tally
+from scheduling.board.orders import Listed
 from tests.board.drawing import cells, days, hours
 
 LOOKS = st.lists(st.sampled_from(list(Look)), min_size=1, max_size=60)
@@ -67,5 +68,5 @@ class TestCells:
         assert cells(["red", "green"]).strays() == []
 
     def test_an_empty_asset_has_empty_cells(self):
-        empty = Cells([], b"")
+        empty = Cells(Listed([]), b"")
         assert (empty.unit, empty.tally.total, empty.newest(), list(empty.positions())) == (0, 0, None, [])

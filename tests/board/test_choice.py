@@ -24,8 +24,8 @@ def choose(name, text, only=None):
 
 
 def keys(name, text, only=None):
-    places = cells_of(name).places
-    return [places[at].key for at in sorted(choose(name, text, only).positions)]
+    cells, choice = cells_of(name), choose(name, text, only)
+    return [place.key for at, place in enumerate(cells.places) if choice.has(at, cells.look(at))]
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ class TestGrid:
     def test_marks_what_is_selected(self, daily):
         cells = cells_of("daily")
         choice = choose("daily", "[2026-03-02...2026-03-03]")
-        grid = board.lay_out(cells, "2026-03", chosen=choice.positions)
+        grid = board.lay_out(cells, "2026-03", selected=choice.has)
         boxes = [box for row in grid.groups[0].rows for box in row.boxes]
         marked = [cell.key for box in boxes for cell in box if cell.is_chosen]
         assert marked == ["2026-03-02", "2026-03-03"]

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from scheduling.board.cells import Cells, Look
 from scheduling.board.grids import MOST_CELLS, lay_out
 from scheduling.board.labels import places
+from scheduling.board.orders import Listed
 from tests.board.drawing import cells, days, hours
 
 
@@ -112,8 +113,20 @@ class TestSegments:
     def test_a_matrix_too_wide_to_see_is_a_list(self):
         assert lay_out(cells([f"a|{number}" for number in range(100)])) is None
 
-    def test_plain_words_are_a_list(self):
-        assert lay_out(cells(["red", "green"])) is None
+    def test_plain_words_stand_beside_their_squares(self):
+        grid = lay_out(cells(["red", "green", "blue"], {"green": Look.FAILED}))
+        assert [cell.key for cell in squares(grid)] == ["red", "green", "blue"]
+        assert (grid.is_named, grid.is_line, grid.row_count) == (True, True, 1)
+        assert [cell.look for cell in squares(grid)] == [Look.MISSING, Look.FAILED, Look.MISSING]
+
+    def test_the_longer_the_words_the_fewer_in_a_row(self):
+        short, long = (
+            lay_out(cells([f"{word}{number}" for number in range(100)])) for word in ("s", "s" * 40)
+        )
+        assert (len(short.heads), len(long.heads), long.row_count) == (8, 2, 50)
+
+    def test_very_many_words_are_a_list(self):
+        assert lay_out(cells([f"store {number}" for number in range(501)])) is None
 
 
 class TestRows:
@@ -134,7 +147,7 @@ class TestRows:
     @given(st.lists(st.sampled_from(list(Look)), min_size=2, max_size=900))
     def test_hold_every_partition_exactly_once(self, looks):
         keys = hours("2026-01-01T00", len(looks))
-        grid = lay_out(Cells(places(keys), bytes(looks)))
+        grid = lay_out(Cells(Listed(places(keys)), bytes(looks)))
         assert sum(cell.tally.total for cell in squares(grid)) == len(looks)
         assert sum(row.tally.total for group in grid.groups for row in group.rows) == len(looks)
         if len(looks) <= 24 * 30:

@@ -21,7 +21,7 @@ class TestAssets:
     def test_are_listed_with_their_partitions(self, partita, lab):
         partita("emit", "regional_orders", "tw", "jp")
         told = partita("assets", "--match", "regional")
-        assert told.splitlines()[0].split() == ["ASSET", "PARTITIONS", "LAST", "DATA", "GROUP"]
+        assert told.splitlines()[0].split() == ["ASSET", "PARTITIONS", "NEWEST", "SINCE", "GROUP"]
         assert "regional_orders  2 materialized" in told
         [row] = partita("assets", "--match", "regional", as_json=True)
         assert row["partitions"] == {"materialized": 2}

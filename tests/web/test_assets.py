@@ -53,7 +53,7 @@ class TestBoard:
     def test_a_square_keeps_the_rest_of_the_address(self, visitor):
         found = squares(read(visitor.get("/assets/hourly?zoom=2010-03-14&row=0&key=x")))
         key = "seattle%7C2010-03-14T03%3A00%3A00"
-        assert found["seattle|2010-03-14T03:00:00: missing"] == f"?zoom=2010-03-14&key={key}"
+        assert found["seattle|2010-03-14T03:00:00: missing"] == f"?zoom=2010-03-14&row=0&key={key}"
         found = squares(read(visitor.get("/assets/hourly?key=x")))
         assert found["2010-03-14: 23 materialized, 1 missing"] == "?key=x&zoom=2010-03-14"
 
@@ -109,11 +109,11 @@ class TestShapes:
         asset("daily", partitions=specs.dump(DailyPartitions("2026-03-01", "2026-03-05")))
         assert squares(read(visitor.get("/assets/daily")))["2026-03-04: missing"] == "?key=2026-03-04"
 
-    def test_plain_keys_are_a_list(self, visitor):
+    def test_plain_keys_stand_beside_their_squares(self, visitor):
         emit("sizes", "small", "large")
         page = read(visitor.get("/assets/sizes"))
-        assert {each.text for each in page.all("a", class_="key")} == {"small", "large"}
-        assert squares(page) == {}
+        assert [each.text for each in page.all("a", class_="key")] == ["large", "small"]
+        assert squares(page) == {"large: materialized": "?key=large", "small: materialized": "?key=small"}
 
     def test_two_segments_are_a_matrix(self, visitor):
         emit("prices", "tw|s", "tw|m", "jp|s")

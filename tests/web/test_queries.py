@@ -13,14 +13,14 @@ from tests.engine.world import ALICE, HOURS_TO_DAY, IDENTITY, MINUTE, NOW, consu
 pytestmark = pytest.mark.django_db
 
 PAGES = {
-    "/": 29,
+    "/": 34,
     "/held": 18,
     "/dags": 12,
     "/dags/sum%200": 30,
     "/runs": 10,
     "/runs?state=queued": 10,
-    "/assets/hourly": 16,
-    "/assets/hourly?state=materialized": 18,
+    "/assets/hourly": 20,
+    "/assets/hourly?state=materialized": 22,
     "/assets/hourly?key=2026-03-10T01:00:00": 32,
     "/backfills": 11,
     "/backfills/new?dag=write 0&run=all": 34,

@@ -1,0 +1,257 @@
+"""How every partition of an asset looks, from its drawing and from what the drawing does not show yet.
+
+A drawing holds one byte for each key (`core.models.drawings`) and is brought up to date behind the writers
+(`scheduling.drawings`). Partitions and held runs that it does not show as they are can be found by an index
+of these alone, and their looks are put over it. So what is read here is exact at every moment, and costs what
+has changed since the last drawing, not what there is. An asset that has no drawing, or one of another
+definition, is read row by row: that is right, too, and slow where there are very many.
+
+The order of the reads matters. What a drawing lacks is read before its blocks: when it is drawn in between,
+it is there twice, which does no harm. The other way round it could be missed.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from uuid import UUID
+
+from django.db.models import F, Q, QuerySet
+
+from core.models import Asset, Drawing, DrawnBlock, HeldRun, Partition
+from core.models.drawings import BLOCK
+from scheduling.algebra.numbering import numbers_of
+from scheduling.board.cells import Look
+from scheduling.board.universe import MOST_KEYS, Universe
+
+GONE = 6
+"""The byte of a loose key that was held and is not any more."""
+
+MOST_PATCHES = 20_000
+"""Keys that are put over a drawing one by one; where more have changed everything is read."""
+
+TRIES = 5
+"""Looks at blocks that somebody draws meanwhile."""
+
+KEPT = 4000
+_kept: dict[UUID, tuple[bytes, tuple[str, ...]]] = {}
+"""Looks and keys of the blocks that this process has seen, by edition."""
+
+Facts = dict[str, Look | None]
+"""How keys look now; none for those of which there is nothing to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """One byte for each numbered key as far as any was drawn: all beyond are missing; and the loose keys.
+
+    `left_off` counts loose keys that are too many.
+    """
+
+    looks: bytes
+    loose: Mapping[str, Look]
+    left_off: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    pk: int
+    number: int
+    is_loose: bool
+    edition: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found of an asset; `name` differs whenever what it comes to does."""
+
+    name: Hashable
+    put_together: Callable[[], Drawn]
+
+
+def of_assets(assets: Sequence[Asset], expected: Mapping[int, Universe]) -> dict[int, Found]:
+    """How the partitions of each asset look. At most eight queries, whatever there is."""
+    names = dict(Drawing.objects.filter(asset__in=assets).values_list("asset_id", "name"))
+    drawn = {asset.pk for asset in assets if names.get(asset.pk) == expected[asset.pk].name}
+    patches, everything = _undrawn(drawn)
+    everything |= {asset.pk for asset in assets} - drawn
+    blocks = _blocks(drawn - everything, expected)
+    everything |= drawn - blocks.keys()
+    if everything:
+        patches |= _all_facts(everything)
+    return {
+        asset.pk: _found(expected[asset.pk], blocks.get(asset.pk, ()), patches.get(asset.pk, {}))
+        for asset in assets
+    }
+
+
+def _undrawn(asset_ids: set[int]) -> tuple[dict[int, Facts], set[int]]:
+    """What drawings do not show yet, and the assets of which that is too much to tell key by key."""
+    patches: dict[int, Facts] = defaultdict(dict)
+    if not asset_ids:
+        return patches, set()
+    rows = Partition.objects.filter(asset__in=asset_ids, is_undrawn=True)
+    for asset_id, key, look in _looks(rows):
+        patches[asset_id][key] = look
+    held = HeldRun.objects.filter(dag__outlets__asset__in=asset_ids, is_undrawn=True)
+    touched = set(held.values_list("dag__outlets__asset", "partition_key"))
+    many = {asset_id for asset_id, facts in patches.items() if len(facts) > MOST_PATCHES}
+    several: dict[int, set[str]] = defaultdict(set)
+    for asset_id, key in touched:
+        if asset_id in asset_ids and key:
+            several[asset_id].add(key)
+    many |= {asset_id for asset_id, keys in several.items() if len(keys) > MOST_PATCHES}
+    for asset_id in many:
+        patches.pop(asset_id, None)
+        several.pop(asset_id, None)
+    _add_touched(patches, several)
+    _hold(patches)
+    return patches, many
+
+
+def _add_touched(patches: dict[int, Facts], touched: Mapping[int, set[str]]) -> None:
+    """The looks of keys whose held runs have changed."""
+    wanted = Q(pk__in=[])
+    for asset_id, keys in touched.items():
+        left = keys - patches[asset_id].keys()
+        patches[asset_id] |= dict.fromkeys(left)
+        if left:
+            wanted |= Q(asset_id=asset_id, key__in=left)
+    for asset_id, key, look in _looks(Partition.objects.filter(wanted)) if touched else ():
+        patches[asset_id][key] = look
+
+
+def _hold(patches: dict[int, Facts]) -> None:
+    """Missing keys for which a run is held look held."""
+    wanted = Q(pk__in=[])
+    for asset_id, facts in patches.items():
+        missing = [key for key, look in facts.items() if look in (None, Look.MISSING)]
+        if missing:
+            wanted |= Q(dag__outlets__asset=asset_id, partition_key__in=missing)
+    if len(wanted.children) > 1:
+        rows = HeldRun.objects.held().filter(wanted)
+        for asset_id, key in rows.values_list("dag__outlets__asset", "partition_key"):
+            if asset_id in patches and patches[asset_id].get(key, Look.FAILED) in (None, Look.MISSING):
+                patches[asset_id][key] = Look.HELD
+
+
+def _all_facts(asset_ids: set[int]) -> dict[int, Facts]:
+    found: dict[int, Facts] = {asset_id: {} for asset_id in asset_ids}
+    rows = Partition.objects.filter(asset__in=asset_ids)
+    for asset_id, key, look in _looks(rows.order_by("asset_id", "partition_date", "key")):
+        found[asset_id][key] = look
+    held = HeldRun.objects.held().filter(dag__outlets__asset__in=asset_ids).exclude(partition_key="")
+    pairs = held.order_by("pk").values_list("dag__outlets__asset", "partition_key")
+    for asset_id, key in pairs:
+        if asset_id in found and found[asset_id].get(key) in (None, Look.MISSING):
+            found[asset_id][key] = Look.HELD
+    return found
+
+
+def _looks(rows: QuerySet[Partition]) -> list[tuple[int, str, Look]]:
+    found = rows.values_list("asset_id", "key", "state", "is_stale")
+    return [(asset_id, key, LOOKS[state, is_stale]) for asset_id, key, state, is_stale in found]
+
+
+LOOKS = {
+    (state, is_stale): Look.STALE if is_stale and state == "materialized" else Look[state.upper()]
+    for state in Partition.State.values
+    for is_stale in (False, True)
+}
+
+
+def _blocks(asset_ids: set[int], expected: Mapping[int, Universe]) -> dict[int, list[_Block]]:
+    """The blocks of each drawing; none of one that has been made anew for another definition meanwhile."""
+    for _ in range(TRIES):
+        found = _editions(asset_ids, expected)
+        if _know([block for blocks in found.values() for block in blocks]):
+            return found
+    return {}
+
+
+def _editions(asset_ids: set[int], expected: Mapping[int, Universe]) -> dict[int, list[_Block]]:
+    found: dict[int, list[_Block]] = {}
+    if not asset_ids:
+        return found
+    rows = Drawing.objects.filter(asset__in=asset_ids).annotate(
+        block=F("blocks__pk"),
+        number=F("blocks__number"),
+        is_loose=F("blocks__is_loose"),
+        edition=F("blocks__edition"),
+    )
+    fields = ("asset_id", "name", "block", "number", "is_loose", "edition")
+    for asset_id, name, *block in rows.values_list(*fields):
+        if name == expected[asset_id].name:
+            blocks = found.setdefault(asset_id, [])
+            if block[0] is not None:
+                blocks.append(_Block(*block))
+    return found
+
+
+def _know(blocks: Sequence[_Block]) -> bool:
+    """Read what this process has not seen yet; false if one of them has been drawn again by now."""
+    unseen = [block for block in blocks if block.edition not in _kept]
+    if unseen and len(_kept) + len(unseen) > KEPT:
+        _kept.clear()
+        unseen = list(blocks)
+    if unseen:
+        rows = DrawnBlock.objects.filter(pk__in=[block.pk for block in unseen])
+        for edition, looks, keys in rows.values_list("edition", "looks", "keys"):
+            _kept[edition] = bytes(looks), tuple(keys.split("\n")) if keys else ()
+    return all(block.edition in _kept for block in blocks)
+
+
+def _found(expected: Universe, blocks: Sequence[_Block], patch: Facts) -> Found:
+    name = (frozenset(block.edition for block in blocks), frozenset(patch.items()))
+    return Found(name, partial(_put_together, expected, blocks, patch))
+
+
+def _put_together(expected: Universe, blocks: Sequence[_Block], patch: Facts) -> Drawn:
+    looks, loose = _numbered(expected, blocks), _loose(blocks)
+    loose |= _early(expected, blocks)
+    numbers = numbers_of(expected.definition, patch, expected.now) if expected.definition and patch else {}
+    for key, look in patch.items():
+        number = numbers.get(key, expected.count)
+        if number < expected.count:
+            if number >= len(looks):
+                looks.extend(bytes([Look.MISSING]) * (number + 1 - len(looks)))
+            looks[number] = Look.MISSING if look is None else look
+        elif look is None:
+            loose.pop(key, None)
+        else:
+            loose[key] = look
+    left_off = max(0, len(loose) - MOST_KEYS)
+    kept = dict(islice(loose.items(), left_off, None)) if left_off else loose
+    return Drawn(bytes(looks), kept, left_off)
+
+
+def _numbered(expected: Universe, blocks: Sequence[_Block]) -> bytearray:
+    contents = {block.number: _kept[block.edition][0] for block in blocks if not block.is_loose}
+    last = max((number for number in contents if number * BLOCK < expected.count), default=-1)
+    blank = bytes([Look.MISSING]) * BLOCK
+    parts = [contents.get(number, b"") + blank[len(contents.get(number, b"")) :] for number in range(last)]
+    looks = bytearray(b"".join([*parts, contents.get(last, b"")]))
+    del looks[expected.count :]
+    return looks
+
+
+def _loose(blocks: Sequence[_Block]) -> dict[str, Look]:
+    found: dict[str, Look] = {}
+    for block in sorted((block for block in blocks if block.is_loose), key=lambda block: block.number):
+        looks, keys = _kept[block.edition]
+        found |= {key: Look(look) for key, look in zip(keys, looks, strict=True) if look != GONE}
+    return found
+
+
+def _early(expected: Universe, blocks: Sequence[_Block]) -> dict[str, Look]:
+    """Keys that came before their time: the definition will have them."""
+    found: dict[str, Look] = {}
+    for block in blocks:
+        begin = block.number * BLOCK
+        if block.is_loose or expected.definition is None or begin + BLOCK <= expected.count:
+            continue
+        for at, look in enumerate(_kept[block.edition][0], begin):
+            if at >= expected.count and look != Look.MISSING:
+                found[expected.definition.key_at(at, expected.now)] = Look(look)
+    return found

@@ -1,0 +1,61 @@
+"""Partitions one below the other: those of a period, of one state, or those that nobody expects."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scheduling.board.cells import Cells, Look
+
+
+@dataclass(frozen=True, slots=True)
+class KeyLine:
+    key: str
+    look: Look
+    is_unexpected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class KeyLines:
+    """Some lines, and how many there are in all."""
+
+    lines: Sequence[KeyLine]
+    count: int
+
+
+def listed(
+    cells: Cells,
+    zoom: str = "",
+    *,
+    only: Look | None = None,
+    only_unexpected: bool = False,
+    first: int = 0,
+    size: int = 100,
+) -> KeyLines:
+    """Keys from the `first` on: the newest before the oldest, and in their order where they have no time."""
+    if only_unexpected:
+        return _unexpected(cells, first, size)
+    positions, backwards = cells.positions(zoom), bool(cells.unit)
+    if only is None:
+        found: Sequence[int] = (positions[::-1] if backwards else positions)[first : first + size]
+        count = len(positions)
+    else:
+        found = cells.some_of(only, positions, first=first, size=size, backwards=backwards)
+        count = cells.tally_of(positions)[only]
+    places = cells.places.places_at(found)
+    return KeyLines(
+        [
+            KeyLine(place.key, cells.look(at), place.key in cells.unexpected)
+            for at, place in zip(found, places, strict=True)
+        ],
+        count,
+    )
+
+
+def _unexpected(cells: Cells, first: int, size: int) -> KeyLines:
+    """Keys that the definition does not have, the last in the order of their text first."""
+    keys = sorted(cells.unexpected, reverse=True)
+    shown = keys[first : first + size]
+    if cells.apart:
+        looks = dict(cells.apart)
+    else:
+        looks = {place.key: cells.look(at) for at, place in enumerate(cells.places) if place.key in shown}
+    return KeyLines([KeyLine(key, looks[key], is_unexpected=True) for key in shown], len(keys))

@@ -1,0 +1,156 @@
+"""What is read is what was drawn and, over it, what was not: exact, and cheap where most is drawn."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from core.models import Drawing, DrawnBlock, Partition
+from core.models.drawings import BLOCK
+from scheduling import drawings
+from scheduling.algebra import specs
+from scheduling.board import Look, data_at, drawn, read
+from scheduling.board.defined import Defined
+from scheduling.board.orders import Listed
+from scheduling.sdk import DailyPartitions, MinutelyPartitions
+from tests.engine.world import HOURS_TO_DAY, MINUTE, NOW, asset, consumer, emit, hours, turn
+
+pytestmark = pytest.mark.django_db
+
+DAYS = specs.dump(DailyPartitions("2026-03-01"))
+
+
+def cells_of(name, now=NOW):
+    return read([asset(name)], now=now)[asset(name).pk].cells
+
+
+def looks_of(name):
+    cells = cells_of(name)
+    return {place.key: cells.look(at) for at, place in enumerate(cells.places)}
+
+
+def draw():
+    while drawings.draw(now=NOW):
+        pass
+
+
+def statements(name):
+    cells_of(name)
+    with CaptureQueriesContext(connection) as found:
+        cells_of(name)
+    return [query["sql"] for query in found if 'FROM "core_partition"' in query["sql"]]
+
+
+class TestReading:
+    def test_what_is_drawn_is_not_read_row_by_row(self):
+        asset("daily", partitions=DAYS)
+        emit("daily", "2026-03-09")
+        assert "is_undrawn" not in statements("daily")[0]
+        draw()
+        [only] = statements("daily")
+        assert "is_undrawn" in only
+
+    def test_what_came_after_the_drawing_is_put_over_it(self):
+        asset("daily", partitions=DAYS)
+        emit("daily", "2026-03-09")
+        draw()
+        emit("daily", "2026-03-04")
+        Partition.objects.filter(key="2026-03-09").update(attempt="failed")
+        found = looks_of("daily")
+        assert (found["2026-03-04"], found["2026-03-09"]) == (Look.MATERIALIZED, Look.FAILED)
+        assert cells_of("daily").tally.words == "1 materialized, 8 missing, 1 failed"
+
+    def test_very_many_changes_are_read_as_a_whole(self, monkeypatch):
+        monkeypatch.setattr(drawn, "MOST_PATCHES", 3)
+        consumer("sum", {"hourly": HOURS_TO_DAY}, writes=["daily"])
+        emit("daily", "2026-03-01")
+        draw()
+        emit("daily", *(f"2026-03-{day:02}" for day in range(2, 8)))
+        emit("hourly", *hours("2026-03-09", 3), *hours("2026-03-01", 3))
+        turn()
+        found = looks_of("daily")
+        assert len(found) == 8
+        assert found["2026-03-09"] is Look.HELD
+
+    def test_a_drawing_of_another_definition_is_not_looked_at(self):
+        asset("daily", partitions=DAYS)
+        emit("daily", "2026-03-09")
+        draw()
+        other = specs.dump(DailyPartitions("2026-03-08"))
+        asset("daily").__class__.objects.filter(name="daily").update(partitions=other)
+        assert looks_of("daily") == {
+            "2026-03-08": Look.MISSING,
+            "2026-03-09": Look.MATERIALIZED,
+            "2026-03-10": Look.MISSING,
+        }
+
+    def test_a_block_that_somebody_draws_meanwhile_is_looked_at_again(self, monkeypatch):
+        asset("daily", partitions=DAYS)
+        emit("daily", "2026-03-09")
+        draw()
+        emit("daily", "2026-03-08")
+        looked = drawn._editions
+        turns = []
+
+        def meanwhile(*given):
+            found = looked(*given)
+            if not turns:
+                turns.append(draw())
+            return found
+
+        monkeypatch.setattr(drawn, "_editions", meanwhile)
+        assert looks_of("daily")["2026-03-08"] is Look.MATERIALIZED
+        assert turns
+
+    def test_time_needs_no_new_drawing(self):
+        asset("daily", partitions=DAYS)
+        emit("daily", "2026-03-09")
+        draw()
+        uid = Drawing.objects.get(asset__name="daily").uid
+        assert cells_of("daily", NOW + timedelta(days=400)).tally.total == 410
+        drawings.draw(now=NOW + timedelta(days=400))
+        assert Drawing.objects.get(asset__name="daily").uid == uid
+
+
+class TestOrders:
+    def test_a_definition_of_time_is_worked_out(self):
+        asset("daily", partitions=DAYS)
+        assert isinstance(cells_of("daily").places, Defined)
+
+    def test_keys_of_nobody_are_listed_among_few(self):
+        asset("daily", partitions=DAYS)
+        emit("daily", "2026-02-01")
+        cells = cells_of("daily")
+        assert isinstance(cells.places, Listed)
+        assert (cells.places[0].key, cells.unexpected) == ("2026-02-01", {"2026-02-01"})
+
+    def test_and_stand_apart_from_very_many(self):
+        asset("minutes", partitions=specs.dump(MinutelyPartitions("2026-01-01")))
+        emit("minutes", "2025-12-31T23:59", "2026-01-01T00:00")
+        draw()
+        cells = cells_of("minutes")
+        assert isinstance(cells.places, Defined)
+        assert cells.apart == {"2025-12-31T23:59": Look.MATERIALIZED}
+        assert cells.unexpected == {"2025-12-31T23:59"}
+        assert cells.tally[Look.MATERIALIZED] == 1
+
+    def test_blocks_are_only_as_long_as_what_was_drawn(self):
+        asset("minutes", partitions=specs.dump(MinutelyPartitions("2026-01-01")))
+        emit("minutes", "2026-01-01T00:05")
+        draw()
+        [block] = DrawnBlock.objects.all()
+        assert bytes(block.looks) == bytes([Look.MISSING] * 5 + [Look.MATERIALIZED])
+        assert cells_of("minutes").tally.total > BLOCK
+
+
+class TestDataAt:
+    def test_is_when_the_data_of_each_key_came(self):
+        emit("daily", "2026-03-09")
+        emit("other", "2026-03-08", at=NOW + MINUTE)
+        keys = {asset("daily").pk: "2026-03-09", asset("other").pk: "2026-03-08"}
+        assert data_at(keys) == {asset("daily").pk: NOW, asset("other").pk: NOW + MINUTE}
+
+    def test_of_nothing_is_nothing(self):
+        emit("daily", "2026-03-09")
+        assert data_at({}) == {}
