@@ -1,12 +1,12 @@
 """Whether the upstream keys that a consumer's keys need have data: asked of `verdicts`, as held runs are."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from core.models import Dag, Partition
-from scheduling import listening
+from scheduling import listening, presence
 from scheduling.algebra import verdicts
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.mappers import Mapper
@@ -26,11 +26,13 @@ NONE: KeysOf = {}
 class Facts:
     """What there is of the upstream: `counted`, per asset and downstream key, the keys that have data.
 
-    `known`: all keys that have data, of assets whose mappers need them all.
+    `known`: all keys that have data, of assets whose mappers need them all. `present`: assets that have data
+    and no partitions, and so are there for every key.
     """
 
     counted: Mapping[int, Mapping[str, Collection[str]]] = field(default_factory=dict)
     known: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    present: Set[int] = frozenset()
 
 
 def judge(
@@ -38,7 +40,7 @@ def judge(
 ) -> dict[str, Verdict]:
     """The verdict on each of `keys` of a consumer, as if a held run had just been opened for it.
 
-    Reads only: two queries for each asset it listens to, however many keys there are.
+    Reads only: two queries for each asset it listens to, however many keys there are, and one more.
 
     :param coming: upstream keys that count although they have no data yet.
     :param gone: upstream keys that do not count although they have.
@@ -84,7 +86,9 @@ def _facts(heard: DagListening, keys: Sequence[str], coming: KeysOf, gone: KeysO
             counted[asset_id] = dict.fromkeys(keys, known[asset_id])
         else:
             counted[asset_id] = _counted(asset_id, mapper, keys, more, less)
-    return Facts(counted, known)
+    unseen = [asset_id for asset_id, by_key in counted.items() if not any(by_key.values())]
+    present = presence.latest_events(unseen).keys() if unseen else frozenset()
+    return Facts(counted, known, present)
 
 
 def _counted(
@@ -123,6 +127,7 @@ def _verdict(heard: DagListening, key: str, facts: Facts, now: datetime) -> Verd
             for asset_id, counted in facts.counted.items()
         },
         known={heard.leaf_of[asset_id]: keys for asset_id, keys in facts.known.items()},
+        present={heard.leaf_of[asset_id] for asset_id in facts.present},
     )
     try:
         return verdicts.judge(heard.listening, held, now)
