@@ -14,11 +14,12 @@ from core.models import (
     Partition,
     ReceivedKey,
 )
-from scheduling import claims, configuration, events, holds, refiling, runs, ticks, wiping
+from scheduling import backfills, claims, configuration, events, holds, refiling, runs, ticks, wiping
 from scheduling.algebra import specs
 from scheduling.algebra.conditions import AssetLeaf
-from scheduling.algebra.errors import InvalidKey
+from scheduling.algebra.errors import InvalidKey, PartitionError
 from scheduling.algebra.timetables import AssetTimetable, CronPartitionTimetable, PartitionedAssetTimetable
+from scheduling.backfills import Reprocess
 from scheduling.claims import Output
 from scheduling.events import EventReport
 from scheduling.journal import Deed
@@ -120,6 +121,18 @@ class Engine:
             runs.trigger(self.dag(name), Ask(key, settle_held=settles), deed=ALICE, at=self.now)
         except InvalidKey:
             return False
+        return True
+
+    def backfill(self, name: str, key: str) -> bool:
+        backfills.advance(now=self.now)
+        ask = backfills.Ask(
+            (self.dag(name),), keys=(key,), reprocess=Reprocess.COMPLETED, max_active_runs=1000
+        )
+        try:
+            backfills.start(ask, deed=ALICE, at=self.now)
+        except PartitionError:
+            return False
+        backfills.advance(now=self.now)
         return True
 
     def tick(self) -> None:

@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from scheduling.algebra.conditions import All, AssetLeaf
 from scheduling.algebra.mappers import IdentityMapper
 from scheduling.algebra.timetables import CronPartitionTimetable
-from tests.model import judgement
+from tests.model import backfilling, judgement
 from tests.model.definitions import ASSETS, HOURS, KEYS, MONTHS, REGIONS, Definition, definitions
 from tests.model.engine import Engine
 from tests.model.records import Consumer, Held, Late, Run
@@ -143,6 +143,7 @@ class History(RuleBasedStateMachine):
             self._fire_now: [(held,) for held in self.model.open()],
             self._cancel_held: [(held,) for held in self.model.open()],
             self._trigger: [(held, settles) for held in self._keyed() for settles in (True, False)],
+            self._backfill: [(name, key) for name in (*DEFINED, "next") for key in self._named(name)],
             self._redefine: [(name, definitions()) for name in DEFINED],
         }
         self._do_one(data, deeds)
@@ -213,6 +214,10 @@ class History(RuleBasedStateMachine):
         done = self.engine.trigger(held.consumer.name, held.key, settles=settles)
         assert done is bool(self.model.trigger(held.consumer, held.key, settles=settles))
 
+    def _backfill(self, name, key):
+        done = self.engine.backfill(name, key)
+        assert done is bool(backfilling.start(self.model, self.model.consumers[name], key))
+
     def _claim(self, run):
         may = run in self._startable()
         assert self.engine.claim(self._place(run)) is may
@@ -262,6 +267,11 @@ class History(RuleBasedStateMachine):
 
     def _keyed(self):
         return [each for each in self.model.open() if not each.consumer.is_plain]
+
+    def _named(self, name):
+        """Keys that a Dag has had, and some."""
+        had = {each.key for each in (*self.model.held, *self.model.runs) if each.consumer.name == name}
+        return sorted(had | {"all", "2026-03-10", "2026-Q1"})
 
     def _lacking(self):
         """(asset, keys) that open held runs wait for."""

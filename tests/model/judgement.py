@@ -59,6 +59,12 @@ def of(held: Held, model: Model) -> Verdict:
     return _late(held, could(lambda each: each.is_anew), model.now)
 
 
+def is_complete(held: Held, model: Model) -> bool:
+    """Whether everything is there that a first run of this key needs, paused or not."""
+    standings = {asset: _standing(held, asset, model) for asset in held.consumer.mappers}
+    return held.consumer.holds({asset: each.is_enough for asset, each in standings.items()})
+
+
 def enumerable(mapper: Mapper, downstream: str, known: Sequence[str]) -> set[str]:
     """The upstream keys of a downstream key, where they can be listed."""
     if mapper.needs_known:

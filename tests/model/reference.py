@@ -4,7 +4,6 @@ Written from that paper and not from the engine. Values of the algebra read keys
 is decided here a second time, on purpose. Nothing is fast, and nothing happens at the same time.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
@@ -12,6 +11,7 @@ from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.keys import validate_key
 from scheduling.algebra.timetables import Timetable
 from tests.model import judgement
+from tests.model.partitions import Partitions
 from tests.model.records import UNKEYED, Attempt, Consumer, Event, Held, Late, Partition, Run
 
 MOST_DOWNSTREAM_KEYS = 1000
@@ -19,19 +19,18 @@ MISSED_AFTER = timedelta(minutes=1)
 Name = tuple[str, str]
 
 
-class Model:
+class Model(Partitions):
     """`now` is set by whoever drives it."""
 
     def __init__(self, now: datetime) -> None:
-        self.now = now
+        super().__init__(now)
         self.consumers: dict[str, Consumer] = {}
         self.events: list[Event] = []
-        self.partitions: dict[str, dict[str, Partition]] = defaultdict(dict)
         self.held: list[Held] = []
         self.runs: list[Run] = []
         self.problems: set[tuple[int, str]] = set()
         self.ticked_until: dict[str, datetime] = {}
-        self._begun = self._numbered = 0
+        self._numbered = 0
 
     # Events (section 5)
 
@@ -115,6 +114,18 @@ class Model:
         for asset in held.consumer.mappers if not held.consumer.is_plain else ():
             if self.is_present(asset):
                 run.consumed.add([each for each in self.events if each.asset == asset][-1])
+        return run
+
+    def open_round(self, consumer: Consumer, key: str) -> Held:
+        """The next round of a key for a backfill: it counts what is there, even if one key is enough."""
+        held = Held(consumer, key, len(self._rounds((consumer.name, key))) + 1, self.now, self.now)
+        self.held.append(held)
+        self._fill(held, even_if_one_is_enough=True)
+        return held
+
+    def fire_for_backfill(self, held: Held) -> Run:
+        run = self._queue(held.consumer, held.key, "backfill")
+        self._close(held, run)
         return run
 
     def cancel(self, held: Held) -> None:
@@ -284,13 +295,13 @@ class Model:
         """A round that is closed has counted it already, through its partition."""
         return any(event in each.events for each in self._rounds(name) if each.state != "held")
 
-    def _fill(self, held: Held) -> None:
+    def _fill(self, held: Held, *, even_if_one_is_enough: bool = False) -> None:
         """Completeness is a property of the data: what is there already counts, whenever it came.
 
         One key is enough for a consumer that needs only one, and it comes by itself.
         """
         consumer = held.consumer
-        if consumer.is_plain or consumer.needs_one_key:
+        if consumer.is_plain or (consumer.needs_one_key and not even_if_one_is_enough):
             return
         before = self._rounds((consumer.name, held.key))[held.round - 2 : held.round - 1]
         for asset, mapper in consumer.mappers.items():
@@ -348,52 +359,10 @@ class Model:
     def _rounds(self, name: Name) -> list[Held]:
         return [each for each in self.held if (each.consumer.name, each.key) == name]
 
-    # Partitions (section 9)
-
-    def _give(self, asset: str, key: str, event: Event, run: Run | None) -> None:
-        part = self.partitions[asset].setdefault(key, Partition())
-        part.data = event
-        if run is None:
-            part.attempts.append(Attempt(None, self._next(), "success"))
-        elif not any(each.run is run for each in part.attempts):
-            part.attempts.append(Attempt(run, run.begun, "running"))
-        if run is None or part.stale_since is None or part.stale_since <= run.queued_at:
-            part.stale_since = None
-
-    def _empty(self, part: Partition) -> None:
-        """No data, and nothing to say of how it ended; who works on it still does."""
-        part.data = part.stale_since = None
-        part.attempts = [each for each in part.attempts if each.outcome == "running"]
-
-    def _make_stale(self, consumer: Consumer, key: str) -> None:
-        """An upstream key that it consumed has a newer event."""
-        for asset in consumer.writes:
-            part = self.partitions[asset].get(key)
-            if part:
-                part.stale_since = self.now
-
-    def _own(self, run: Run) -> list[Partition]:
-        if run.key is None:
-            return []
-        return [self.partitions[asset].setdefault(run.key, Partition()) for asset in run.consumer.writes]
-
-    def _end(self, run: Run, outcome: str | None) -> None:
-        for asset in run.consumer.writes:
-            part = self.partitions[asset].get(run.key or UNKEYED, Partition())
-            for each in [each for each in part.attempts if each.run is run and each.outcome == "running"]:
-                if outcome:
-                    each.outcome = outcome
-                else:
-                    part.attempts.remove(each)
-
     def _queue(self, consumer: Consumer, key: str | None, run_type: str) -> Run:
         run = Run(consumer, key, run_type, self.now)
         self.runs.append(run)
         return run
-
-    def _next(self) -> int:
-        self._begun += 1
-        return self._begun
 
 
 def _place(event: Event) -> tuple[str, str]:
