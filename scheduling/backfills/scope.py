@@ -142,7 +142,7 @@ class Scope:
         """See that runs of the Dag can have such keys."""
         step = max(1, len(keys) // MOST_CHECKED)
         for key in [*keys[::step], *keys[-1:]]:
-            self.timetable.resolve(key)
+            runs.date_of(self.dag, key)
 
 
 def of_dag(dag: Dag, *, now: datetime) -> Scope:

@@ -3,6 +3,7 @@
 import pytest
 
 from core.models import DagRun
+from scheduling.algebra.errors import InvalidKey
 from scheduling.backfills import NothingToBackfill
 from tests.backfills.play import begin, drive, keys
 from tests.engine.world import IDENTITY, consumer, emit
@@ -38,6 +39,15 @@ class TestAnAssetWithoutPartitions:
         emit("exchange_rates", None)
         emit("exchange_rates", "l")
         assert keys(joined, keys=("k",)) == []
+
+    def test_does_not_make_a_key_out_of_one_that_no_run_can_have(self):
+        """Refused as a trigger of that key is, and not only when its run is to start."""
+        latest = consumer(
+            "latest", {"a": IDENTITY, "b": {"type": "LatestPartitionMapper", "downstream_key": "all"}}
+        )
+        emit("a", None), emit("b", None)
+        with pytest.raises(InvalidKey, match="all"):
+            begin(latest, keys=("2026-03-10",))
 
     def test_lets_the_backfill_run_once(self, joined):
         emit("a", "k")

@@ -7,7 +7,7 @@ from tests.model.reference import Model
 
 def start(model: Model, consumer: Consumer, key: str) -> Run | None:
     """A run of `key`, in which its held run ends; none if it is in progress or lacks what it needs."""
-    if not consumer.holds({asset: judgement.reads(m, key) for asset, m in consumer.mappers.items()}):
+    if not judgement.takes(consumer, key):
         return None
     under_way = [run for run in model.runs if run.state in ("queued", "running")]
     if any((run.consumer.name, run.key) == (consumer.name, key) for run in under_way):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.mappers import Mapper
 from scheduling.algebra.policies import Deadline, MinimumCount, Outcome
-from tests.model.records import Held, Late
+from tests.model.records import Consumer, Held, Late
 
 if TYPE_CHECKING:
     from tests.model.reference import Model
@@ -82,10 +82,18 @@ def feeds(mapper: Mapper, key: str, downstream: str) -> bool:
         return False
 
 
-def reads(mapper: Mapper, downstream: str) -> bool:
-    """Whether it can be a key that this mapper makes."""
+def takes(consumer: Consumer, downstream: str) -> bool:
+    """Whether runs of the consumer can have that key: it can be dated, and what it needs can be told."""
+    asked = [lambda mapper: mapper.partition_date(downstream), lambda mapper: mapper.required(downstream)]
+    return all(
+        consumer.holds({asset: _answers(ask, mapper) for asset, mapper in consumer.mappers.items()})
+        for ask in asked
+    )
+
+
+def _answers(ask: Callable[[Mapper], object], mapper: Mapper) -> bool:
     try:
-        mapper.partition_date(downstream)
+        ask(mapper)
     except PartitionError:
         return False
     return True

@@ -181,7 +181,7 @@ class Model(Partitions):
 
         A key that the consumer can never have is refused.
         """
-        if not consumer.holds({asset: judgement.reads(m, key) for asset, m in consumer.mappers.items()}):
+        if not judgement.takes(consumer, key):
             return None
         run = self._queue(consumer, key, "manual")
         for each in self.open(consumer.name):
