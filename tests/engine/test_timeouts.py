@@ -216,6 +216,25 @@ class TestTasks:
         ended = self.execute(run, 5 * MINUTE + timeouts.GRACE, wait_until_it_has_failed)
         assert (ended.state, ended.error) == ("failed", "timed out after 5 minutes")
 
+    def test_that_go_on_in_their_thread_leave_nothing_behind_and_take_no_slot(self, tmp_path):
+        """No thread can be interrupted: the task comes to its end, and nobody hears of it."""
+        run = self.claimed(
+            tmp_path, self.DEAF.replace('run_timeout="5m"', 'run_timeout="5m", max_active_runs=1')
+        )
+        other = runs.trigger(run.dag, Ask(), deed=ALICE, at=NOW)
+
+        def start_another():
+            assert claims.claim(other.pk, worker="w2", now=NOW + MINUTE) is None
+            while again(run).state == "running":
+                time.sleep(0.01)
+            assert claims.claim(other.pk, worker="w2", now=NOW + 6 * MINUTE)
+
+        ended = self.execute(run, 5 * MINUTE + timeouts.GRACE, start_another)
+        assert (ended.state, ended.error) == ("failed", "timed out after 5 minutes")
+        assert not AssetEvent.objects.exists()
+        assert "after" not in self.log(run)
+        assert again(other).state == "running"
+
     def test_have_all_the_time_they_need_otherwise(self, tmp_path):
         ended = self.execute(self.claimed(tmp_path, self.DEAF), 4 * MINUTE)
         assert (ended.state, self.log(ended)) == ("success", ["waiting", "after"])
