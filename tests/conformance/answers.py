@@ -163,7 +163,34 @@ def _event_key(subject: None, case: dict[str, Any]) -> Answer:
     return {"ok": True}
 
 
+def _scenario(subject: None, case: dict[str, Any]) -> Answer:
+    """Played in the database; nothing of it stays. What is refused is so when a Dag is defined."""
+    from django.db import transaction
+
+    from tests.conformance import worlds
+
+    with transaction.atomic():
+        try:
+            return worlds.play(case["scenario"])
+        except Exception as error:
+            return refused("construct", error)
+        finally:
+            transaction.set_rollback(True)
+
+
+def not_played(case: dict[str, Any]) -> str:
+    """Why the engine is not asked to play a world; empty if it is."""
+    strange = sorted({step["do"] for step in case["scenario"]["steps"]} - PLAYED)
+    return f"`{strange[0]}` is a step of Airflow's own" if strange else ""
+
+
+PLAYED = frozenset(
+    ("event", "tick", "trigger", "api_trigger", "finish", "pause", "unpause", "redefine", "pending")
+)
+"""The steps of worlds that the engine plays."""
+
 OPS: dict[str, Op] = {
+    "scenario": _scenario,
     "construct": _construct,
     "to_downstream": _to_downstream,
     "decode": _decode,

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tests.conformance.answers import OPS, answer
+from tests.conformance import world_grounds
+from tests.conformance.answers import OPS, answer, not_played
 from tests.conformance.rules import rule_for
 from tests.conformance.vectors import Answer, Vector
 
@@ -16,7 +17,6 @@ LEFT_OUT = {
     "carry": "partition dates come from keys here, they are not carried along",
     "fingerprint": "an internal of Airflow: held runs are re-filed here, not wiped",
     "run_id": "run ids are ours to choose; theirs reject keys",
-    "scenario": "worlds of the engine, held by its own tests",
 }
 """Operations that are not asked, each with the reason."""
 
@@ -50,6 +50,8 @@ def judge(vectors: Iterable[Vector]) -> Iterator[Judgement]:
 def same(vector: Vector, ours: Answer) -> bool:
     """Whether two answers say the same. Of errors the stage and the base class count, not the text."""
     theirs = vector.expect
+    if vector.op == "scenario":
+        return world_grounds.alike(theirs, ours)
     if "error" in theirs or "error" in ours:
         return "error" in theirs and "error" in ours and _same_error(theirs["error"], ours["error"])
     return all(_plain(vector, theirs.get(name)) == _plain(vector, value) for name, value in ours.items())
@@ -96,7 +98,9 @@ def _left_out(vector: Vector) -> str:
         return LEFT_OUT[vector.op]
     if vector.op not in OPS:
         return "an operation that does not exist here"
-    return "asset aliases do not exist here" if _mentions_alias(vector.case) else ""
+    if _mentions_alias(vector.case):
+        return "asset aliases do not exist here"
+    return not_played(vector.case) if vector.op == "scenario" else ""
 
 
 def _mentions_alias(part: Any) -> bool:
