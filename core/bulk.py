@@ -6,8 +6,9 @@ always parameters.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from django.db import connection, models
@@ -38,16 +39,16 @@ class Replace:
 class Newest:
     """A row that is there already, by the `unique` columns, takes what is not older than what it has.
 
-    `change` has groups of columns, each by the column that says how new it is; one that is null is as old as
-    can be. So it does not matter which of two writers comes last.
+    `change` has groups of columns, each after the column that says how new it is; one that is null is as old
+    as can be. So it does not matter which of two writers comes last.
     """
 
     unique: tuple[str, ...]
-    change: Mapping[str, tuple[str, ...]]
+    change: tuple[tuple[str, tuple[str, ...]], ...]
 
     def clause(self, table: str) -> str:
         changes = []
-        for by, columns in self.change.items():
+        for by, columns in self.change:
             mine, given = f"{table}.{_quoted(by)}", f"EXCLUDED.{_quoted(by)}"
             for name in map(_quoted, columns):
                 kept = f"CASE WHEN {mine} > {given} THEN {table}.{name} ELSE EXCLUDED.{name} END"
@@ -70,16 +71,25 @@ def insert(
     """
     if not rows:
         return
-    fields, table = _fields(model, columns), _quoted(model._meta.db_table)
-    end = conflict.clause(table) if conflict else ""
-    into = f"INSERT INTO {table} ({', '.join(map(_quoted, columns))})"
-    given = _columns(fields, rows)
+    as_arrays = connection.vendor == "postgresql" and len(rows) > 1
+    statement = _insertion(model, tuple(columns), conflict, as_arrays)
+    given = _columns(_fields(model, tuple(columns)), rows)
     with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            cursor.execute(f"{into} {_from_arrays(fields)} {end}", given)
+        if as_arrays:
+            cursor.execute(statement, given)
+        elif len(rows) == 1:
+            cursor.execute(statement, [value for [value] in given])
         else:
-            marks = ", ".join(["%s"] * len(columns))
-            cursor.executemany(f"{into} VALUES ({marks}) {end}", list(zip(*given, strict=True)))
+            cursor.executemany(statement, list(zip(*given, strict=True)))
+
+
+def insert_one(model: type[models.Model], columns: Sequence[str], row: tuple[Any, ...]) -> int:
+    """Insert one row and return the primary key that the database gave it."""
+    statement = _insertion(model, tuple(columns), None, False)
+    given = _columns(_fields(model, tuple(columns)), [row])
+    with connection.cursor() as cursor:
+        cursor.execute(f"{statement} RETURNING id", [value for [value] in given])
+        return int(cursor.fetchone()[0])
 
 
 def load(model: type[models.Model], columns: Sequence[str], rows: Rows) -> None:
@@ -103,7 +113,7 @@ def update(model: type[models.Model], columns: Sequence[str], rows: Rows) -> Non
     """Set `columns` of many rows, each with values of its own; the primary key comes first in each row."""
     if not rows:
         return
-    fields = [model._meta.pk, *_fields(model, columns)]
+    fields = [model._meta.pk, *_fields(model, tuple(columns))]
     table, given = _quoted(model._meta.db_table), _columns(fields, rows)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
@@ -132,7 +142,23 @@ def take_ids(model: type[models.Model], count: int) -> list[int]:
         return list(range(last + 1, last + count + 1))
 
 
-def _fields(model: type[models.Model], columns: Sequence[str]) -> list[Any]:
+@cache
+def _insertion(
+    model: type[models.Model],
+    columns: tuple[str, ...],
+    conflict: Ignore | Replace | Newest | None,
+    as_arrays: bool,
+) -> str:
+    """One row is written by its values: the driver and the planner have less to do than for arrays."""
+    table = _quoted(model._meta.db_table)
+    marks = ", ".join(["%s"] * len(columns))
+    given = _from_arrays(_fields(model, columns)) if as_arrays else f"VALUES ({marks})"
+    end = conflict.clause(table) if conflict else ""
+    return f"INSERT INTO {table} ({', '.join(map(_quoted, columns))}) {given} {end}"
+
+
+@cache
+def _fields(model: type[models.Model], columns: tuple[str, ...]) -> list[Any]:
     by_column = {field.column: field for field in model._meta.concrete_fields}
     return [by_column[name] for name in columns]
 

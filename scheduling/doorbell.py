@@ -7,12 +7,13 @@ see it, and the worker takes it down before it looks. A flag whose message got l
 import logging
 import math
 from enum import StrEnum
+from functools import cache
 
 from celery import current_app
 from django.conf import settings
-from django.core.cache import cache
 from django.db import connection, transaction
 from kombu.exceptions import OperationalError
+from redis import Redis
 from redis.exceptions import RedisError
 
 from core import models
@@ -49,7 +50,7 @@ def heard(bell: Bell) -> None:
     """Whoever looks says so before: a ring from now on is worth another look."""
     if _has_flags():
         try:
-            cache.delete(_flag(bell))
+            _flags().delete(_flag(bell))
         except RedisError as error:
             log.warning("the flag of %s stays up for a sweep: %s", bell, error)
 
@@ -75,15 +76,22 @@ def _raise_flag(bell: Bell) -> bool:
     if not _has_flags():
         return True
     try:
-        return cache.add(_flag(bell), 1, timeout=max(1, math.ceil(settings.SWEEP_SECONDS)))
+        life = max(1, math.ceil(settings.SWEEP_SECONDS))
+        return bool(_flags().set(_flag(bell), 1, ex=life, nx=True))
     except RedisError:
         return True
 
 
 def _has_flags() -> bool:
-    """Only a cache that all processes share can keep them."""
+    """Only what all processes share can keep them."""
     return bool(settings.REDIS_URL) and not settings.EMBEDDED
 
 
+@cache
+def _flags() -> Redis:
+    """One client for all threads; Django's cache would make a new one for each ring."""
+    return Redis.from_url(settings.REDIS_URL, socket_connect_timeout=2, socket_timeout=5)
+
+
 def _flag(bell: Bell) -> str:
-    return f"rung:{bell}"
+    return f"partita:rung:{bell}"

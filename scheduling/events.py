@@ -17,7 +17,6 @@ from scheduling.journal import Deed
 Source = AssetEvent.Source
 
 COLUMNS = (
-    "id",
     "asset_id",
     "partition_key",
     "partition_date",
@@ -115,9 +114,14 @@ def _record(
 
 
 def _write(rows: list[AssetEvent]) -> list[AssetEvent]:
+    if len(rows) == 1:
+        [row] = rows
+        row.pk = bulk.insert_one(AssetEvent, COLUMNS, tuple(getattr(row, name) for name in COLUMNS))
+        return rows
     for row, pk in zip(rows, bulk.take_ids(AssetEvent, len(rows)), strict=True):
         row.pk = pk
-    bulk.insert(AssetEvent, COLUMNS, [tuple(getattr(row, name) for name in COLUMNS) for row in rows])
+    given = ("id", *COLUMNS)
+    bulk.insert(AssetEvent, given, [tuple(getattr(row, name) for name in given) for row in rows])
     return rows
 
 

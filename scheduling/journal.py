@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from core import bulk
 from core.models import Asset, Dag, DagRun, JournalEntry
+
+COLUMNS = ("at", "by", "via", "event", "dag_id", "asset_name", "partition_key", "run_id", "reason", "extra")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +31,10 @@ def note(
     about: Dag | Asset | DagRun | None = None,
     key: str | None = None,
     **extra: Any,
-) -> JournalEntry:
+) -> None:
     """Write one entry; `extra` holds whatever else is worth knowing, as JSON."""
     written = entry(event, deed=deed, at=at, about=about, key=key, **extra)
-    written.save()
-    return written
+    bulk.insert(JournalEntry, COLUMNS, [tuple(getattr(written, name) for name in COLUMNS)])
 
 
 def note_all(entries: Sequence[JournalEntry]) -> None:

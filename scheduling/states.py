@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.db.models import F, Q, QuerySet
 
-from core import bulk
+from core import bulk, compiled
 from core.models import Asset, AssetEvent, BackfillPartition, Dag, DagRun, Outlet, Partition
 from scheduling import dynamic, listening
 from scheduling.algebra.errors import PartitionError
@@ -131,8 +131,19 @@ def dating(asset: Asset) -> Callable[[str | None], datetime | None]:
 
 
 def _producers(asset: Asset) -> list[Callable[[str], datetime | None]]:
-    dags = Dag.objects.active().filter(outlets__asset=asset, is_partitioned=True).distinct()
+    dags = [compiled.built(Dag, row) for row in _PRODUCERS(asset.pk)]
     return [timetable.resolve for dag in dags if (timetable := listening.timetable_of(dag))]
+
+
+_PRODUCERS = compiled.Compiled(
+    lambda asset_id: (
+        Dag.objects.active()
+        .filter(outlets__asset=asset_id, is_partitioned=True)
+        .distinct()
+        .values_list(*compiled.columns(Dag))
+    ),
+    -1,
+)
 
 
 def _record_pairs(run: DagRun, attempt: Attempt, at: datetime, pairs: Sequence[tuple[int, str]]) -> None:
@@ -240,9 +251,6 @@ def _write_data(events: Sequence[AssetEvent], at: datetime, *, by_run: bool) -> 
 
     Whoever commits last need not have the newest event: a partition keeps what is newer.
     """
-    change: dict[str, tuple[str, ...]] = {"last_event_id": DATA}
-    if not by_run:
-        change = {"last_event_id": (*DATA, *STALE), "attempt_at": ATTEMPT, "outcome_at": OUTCOME}
     rows = [
         (
             *(event.asset_id, event.partition_key),
@@ -252,5 +260,11 @@ def _write_data(events: Sequence[AssetEvent], at: datetime, *, by_run: bool) -> 
         )
         for event in events
     ]
-    columns = ("asset_id", "key", *DATA, *ATTEMPT, *OUTCOME, *STALE)
-    bulk.insert(Partition, columns, rows, bulk.Newest(columns[:2], change))
+    bulk.insert(Partition, _COLUMNS, rows, _BY_RUN if by_run else _BY_OTHERS)
+
+
+_COLUMNS = ("asset_id", "key", *DATA, *ATTEMPT, *OUTCOME, *STALE)
+_BY_RUN = bulk.Newest(_COLUMNS[:2], (("last_event_id", DATA),))
+_BY_OTHERS = bulk.Newest(
+    _COLUMNS[:2], (("last_event_id", (*DATA, *STALE)), ("attempt_at", ATTEMPT), ("outcome_at", OUTCOME))
+)

@@ -10,6 +10,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from core.compiled import Compiled, built, columns
 from core.models import Asset, AssetEvent, Dag, Dependency, Outlet
 from partitions_site.api.auth import Address
 from partitions_site.api.fields import Always, Instant, JsonObject, row_id
@@ -132,10 +133,16 @@ class OneAlias(Address):
 
 def find_asset(pk: int, among: "QuerySet[Asset] | None" = None) -> Asset:
     """:raises NotFound: if there is no asset of that number."""
-    found = (Asset.objects.all() if among is None else among).filter(pk=pk).first()
+    if among is None:
+        found = next((built(Asset, row) for row in _ONE(pk)), None)
+    else:
+        found = among.filter(pk=pk).first()
     if found is None:
         raise NotFound(f"The Asset with ID: `{pk}` was not found")
     return found
+
+
+_ONE = Compiled(lambda pk: Asset.objects.filter(pk=pk).order_by().values_list(*columns(Asset)), -1)
 
 
 def _with_dags() -> "QuerySet[Asset]":

@@ -15,14 +15,14 @@ from typing import Any, ClassVar, NoReturn
 import jwt
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, User
-from django.db.models import Q
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.crypto import constant_time_compare, salted_hmac
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from knox.auth import TokenAuthentication
-from knox.settings import knox_settings
+from knox.crypto import hash_token
+from knox.settings import CONSTANTS, knox_settings
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication, get_authorization_header
 from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.negotiation import DefaultContentNegotiation
@@ -38,6 +38,7 @@ from partitions_site import roles
 from partitions_site.api.errors import TooMany
 from partitions_site.api.parsing import JsonBody
 from partitions_site.api.throttles import PerCaller
+from partitions_site.credentials import tokens_of
 from partitions_site.models import ApiToken
 from scheduling.journal import Deed
 
@@ -65,7 +66,7 @@ class BearerAuthentication(BaseAuthentication):
 
     def _by_token(self, credential: str) -> Credentials:
         if credential.startswith(knox_settings.TOKEN_PREFIX):
-            user, token = TokenAuthentication().authenticate_credentials(credential.encode())
+            user, token = _by_personal_token(credential)
         else:
             user, token = _by_web_token(credential)
         _note_use(token)
@@ -187,6 +188,23 @@ def _unless_known(request: HttpRequest, response: Response) -> HttpResponseBase 
     return None if answer is response else answer
 
 
+def _by_personal_token(credential: str) -> Credentials:
+    for token in tokens_of(credential[: CONSTANTS.TOKEN_KEY_LENGTH]):
+        is_over = token.expiry is not None and token.expiry <= timezone.now()
+        if not is_over and token.user.is_active and _is_digest(token.digest, credential):
+            return token.user, token
+    # One that is refused: in its words, and one that is over is taken away.
+    user, refused = TokenAuthentication().authenticate_credentials(credential.encode())
+    return user, refused
+
+
+def _is_digest(digest: str, credential: str) -> bool:
+    try:
+        return constant_time_compare(digest, hash_token(credential))
+    except (TypeError, ValueError):  # it is not even written in the digits of a token
+        return False
+
+
 def _by_web_token(credential: str) -> Credentials:
     refusal = PermissionDenied("Invalid JWT token")
     try:
@@ -194,14 +212,10 @@ def _by_web_token(credential: str) -> Credentials:
         claims = jwt.decode(credential, _signing_key(), algorithms=[ALGORITHM], options={"require": required})
     except jwt.InvalidTokenError:
         raise refusal from None
-    rows = ApiToken.objects.select_related("user").filter(
-        Q(expiry=None) | Q(expiry__gt=timezone.now()),
-        token_key=claims["jti"],
-        user_id=claims["sub"],
-    )
-    row = rows.first()
+    row = next((row for row in tokens_of(claims["jti"]) if str(row.user_id) == claims["sub"]), None)
     if (
         row is None
+        or (row.expiry is not None and row.expiry <= timezone.now())
         or not row.user.is_active
         or not constant_time_compare(claims["pwd"], _password_mark(row.user))
     ):

@@ -101,10 +101,14 @@ class EventOut(serializers.Serializer[Any]):
 
     @extend_schema_field(CreatedRunOut(many=True))
     def get_created_dagruns(self, event: AssetEvent) -> Any:
-        runs = self.context.get("runs", {}).get(event.pk, [])
+        runs = self.context.get("runs", {}).get(event.pk)
+        if not runs:
+            return []
         context = {"event_id": event.pk, "triggers": self.context.get("triggers", {})}
         return CreatedRunOut(runs, many=True, context=context).data
 
+
+NEW_EVENT = EventOut()
 
 EVENTS = Listing(
     noun="asset_events",
@@ -166,7 +170,10 @@ class Events(Address):
         asset = find_asset(asked["asset_id"])
         report = EventReport(asset, asked["partition_key"], kept_extra(asked), name)
         [answer] = register([report], request)
-        written = EventOut(answer.event, context=made_of([answer.event])).data
+        if answer.is_new:  # no run has consumed it
+            written = NEW_EVENT.to_representation(answer.event)
+        else:
+            written = EventOut(answer.event, context=made_of([answer.event])).data
         return Response(written, status=201 if name and answer.is_new else 200)
 
 

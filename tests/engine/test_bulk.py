@@ -79,9 +79,8 @@ class TestInsert:
 
     def test_or_takes_of_each_group_of_columns_what_is_newer(self):
         later = NOW + timedelta(hours=1)
-        newest = bulk.Newest(
-            ("asset_id", "key"), {"data_at": ("data_at", "extra"), "updated_at": ("attempt", "updated_at")}
-        )
+        groups = (("data_at", ("data_at", "extra")), ("updated_at", ("attempt", "updated_at")))
+        newest = bulk.Newest(("asset_id", "key"), groups)
         write(row("k", {"n": 2}, at=later))
         write(row("k", {"n": 1}), conflict=newest)
         kept = Partition.objects.get()
@@ -90,7 +89,7 @@ class TestInsert:
         assert Partition.objects.get().extra == {"n": 3}
 
     def test_where_nothing_says_how_new_a_row_is_any_is_newer(self):
-        newest = bulk.Newest(("asset_id", "key"), {"data_at": ("data_at", "extra")})
+        newest = bulk.Newest(("asset_id", "key"), (("data_at", ("data_at", "extra")),))
         write(row("k", at=None))
         write(row("k", {"n": 1}), conflict=newest)
         assert Partition.objects.get().extra == {"n": 1}

@@ -61,11 +61,13 @@ class TestRecording:
         emit("a", "k", at=NOW + MINUTE)
         assert part("a", "k").data_at == NOW + MINUTE
 
-    @pytest.mark.parametrize("count", [1, 50])
-    def test_any_number_of_events_costs_seven_statements(self, count, settings, django_assert_num_queries):
+    @pytest.mark.parametrize(("count", "statements"), [(1, 6), (2, 7), (50, 7)])
+    def test_any_number_of_events_costs_seven_statements_at_most(
+        self, count, statements, settings, django_assert_num_queries
+    ):
         settings.EMBEDDED = False  # where it is, the bell is one more
         reports = [EventReport(asset("a"), f"k{n}") for n in range(count)]
-        with django_assert_num_queries(7):
+        with django_assert_num_queries(statements):
             report(*reports)
 
 
