@@ -1,8 +1,8 @@
 """Many rows in one statement, several times faster than through model instances.
 
-PostgreSQL is handed one array per column, SQLite one tuple per row. For the tables that every event writes;
-elsewhere `bulk_create` is fast enough and says more. Names in the statements come from the models; values are
-always parameters.
+PostgreSQL is handed one array per column, or the one value that all rows share, SQLite one tuple per row. For
+the tables that every event writes; elsewhere `bulk_create` is fast enough and says more. Names in the
+statements come from the models; values are always parameters.
 """
 
 import json
@@ -71,21 +71,23 @@ def insert(
     """
     if not rows:
         return
-    as_arrays = connection.vendor == "postgresql" and len(rows) > 1
-    statement = _insertion(model, tuple(columns), conflict, as_arrays)
-    given = _columns(_fields(model, tuple(columns)), rows)
+    names = tuple(columns)
+    given = _columns(_fields(model, names), rows)
     with connection.cursor() as cursor:
-        if as_arrays:
-            cursor.execute(statement, given)
-        elif len(rows) == 1:
-            cursor.execute(statement, [value for [value] in given])
+        if len(rows) == 1:
+            cursor.execute(_insertion(model, names, conflict), [value for [value] in given])
+        elif connection.vendor == "postgresql":
+            same = (False, *(column.count(column[0]) == len(column) for column in given[1:]))
+            once = [column[0] for column, is_same in zip(given, same, strict=True) if is_same]
+            each = [column for column, is_same in zip(given, same, strict=True) if not is_same]
+            cursor.execute(_insertion(model, names, conflict, same), [*once, *each])
         else:
-            cursor.executemany(statement, list(zip(*given, strict=True)))
+            cursor.executemany(_insertion(model, names, conflict), list(zip(*given, strict=True)))
 
 
 def insert_one(model: type[models.Model], columns: Sequence[str], row: tuple[Any, ...]) -> int:
     """Insert one row and return the primary key that the database gave it."""
-    statement = _insertion(model, tuple(columns), None, False)
+    statement = _insertion(model, tuple(columns), None)
     given = _columns(_fields(model, tuple(columns)), [row])
     with connection.cursor() as cursor:
         cursor.execute(f"{statement} RETURNING id", [value for [value] in given])
@@ -147,12 +149,11 @@ def _insertion(
     model: type[models.Model],
     columns: tuple[str, ...],
     conflict: Ignore | Replace | Newest | None,
-    as_arrays: bool,
+    same: tuple[bool, ...] = (),
 ) -> str:
-    """One row is written by its values: the driver and the planner have less to do than for arrays."""
-    table = _quoted(model._meta.db_table)
-    marks = ", ".join(["%s"] * len(columns))
-    given = _from_arrays(_fields(model, columns)) if as_arrays else f"VALUES ({marks})"
+    """An INSERT of one row by its values; given which columns have the `same` value in all, of many rows."""
+    table, marks = _quoted(model._meta.db_table), ", ".join(["%s"] * len(columns))
+    given = _from_arrays(_fields(model, columns), same) if same else f"VALUES ({marks})"
     end = conflict.clause(table) if conflict else ""
     return f"INSERT INTO {table} ({', '.join(map(_quoted, columns))}) {given} {end}"
 
@@ -163,18 +164,21 @@ def _fields(model: type[models.Model], columns: tuple[str, ...]) -> list[Any]:
     return [by_column[name] for name in columns]
 
 
-def _from_arrays(fields: Sequence[Any]) -> str:
-    """A SELECT over one array per column, cast to the column's type (JSON travels as text)."""
-    sent = [
-        ("text" if isinstance(field, models.JSONField) else field.rel_db_type(connection)) for field in fields
-    ]
-    arrays = ", ".join(f"%s::{kind}[]" for kind in sent)
-    casts = ", ".join(
-        f"c{at}::jsonb" if isinstance(field, models.JSONField) else f"c{at}"
-        for at, field in enumerate(fields)
-    )
-    names = ", ".join(f"c{at}" for at in range(len(fields)))
-    return f"SELECT {casts} FROM unnest({arrays}) AS rows({names})"  # noqa: S608
+def _from_arrays(fields: Sequence[Any], same: Sequence[bool] = ()) -> str:
+    """A SELECT over one array per column, cast to the column's type (JSON travels as text).
+
+    Columns that have the `same` value in all rows are not in arrays: their values come first.
+    """
+    same = same or [False] * len(fields)
+    chosen, arrays, names = [], [], []
+    for at, (field, is_same) in enumerate(zip(fields, same, strict=True)):
+        kind = field.rel_db_type(connection)
+        is_json = isinstance(field, models.JSONField)
+        chosen.append(f"%s::{kind}" if is_same else f"c{at}::jsonb" if is_json else f"c{at}")
+        if not is_same:
+            arrays.append(f"%s::{'text' if is_json else kind}[]")
+            names.append(f"c{at}")
+    return f"SELECT {', '.join(chosen)} FROM unnest({', '.join(arrays)}) AS rows({', '.join(names)})"  # noqa: S608
 
 
 def _columns(fields: Sequence[Any], rows: Rows) -> list[list[Any]]:

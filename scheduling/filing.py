@@ -111,7 +111,7 @@ def _lock_or_open(names: set[Name], dags: dict[int, Dag], now: datetime) -> dict
         absent = [name for name in missing if name not in found]
         if not absent:
             break
-        HeldRun.objects.bulk_create(_next_rounds(absent, dags, now), ignore_conflicts=True, batch_size=1000)
+        bulk.insert(HeldRun, _OPENED, _next_rounds(absent, dags, now), bulk.Ignore())
         # Not there even now: another worker opened it and it fired in between. Once more.
         found |= _locked(absent)
     return found
@@ -122,20 +122,19 @@ def _locked(names: Sequence[Name]) -> dict[Name, HeldRun]:
     return {(row.dag_id, row.partition_key): row for row in rows.select_for_update(no_key=True)}
 
 
-def _next_rounds(names: Sequence[Name], dags: dict[int, Dag], now: datetime) -> list[HeldRun]:
+_OPENED = [each.attname for each in HeldRun._meta.concrete_fields[1:] if not each.generated]
+
+
+def _next_rounds(names: Sequence[Name], dags: dict[int, Dag], now: datetime) -> list[tuple[object, ...]]:
     last = rounds.last(names)
     heard = listening.of_dags({dags[dag_id] for dag_id, _ in names})
-    return [
-        HeldRun(
-            dag_id=dag_id,
-            partition_key=key,
-            partition_date=_date(heard[dag_id], key),
-            round=last.get((dag_id, key), 0) + 1,
-            opened_at=now,
-            last_event_at=now,
-        )
-        for dag_id, key in names
-    ]
+    opened = []
+    for dag_id, key in names:
+        row = HeldRun(dag_id=dag_id, partition_key=key, opened_at=now, last_event_at=now)
+        row.partition_date = _date(heard[dag_id], key)
+        row.round = last.get((dag_id, key), 0) + 1
+        opened.append(tuple(getattr(row, name) for name in _OPENED))
+    return opened
 
 
 def _date(heard: DagListening | BrokenDefinition, key: str) -> datetime | None:

@@ -40,7 +40,7 @@ class NotHeld(PartitionError):
     """The held run has fired or was closed before."""
 
 
-def route_pending(*, now: datetime, limit: int = 500) -> int:
+def route_pending(*, now: datetime, limit: int = 2000) -> int:
     """Map up to `limit` events that wait for it and count them. Returns how many; none left when 0."""
     with transaction.atomic():
         waiting = AssetEvent.objects.unrouted().only("asset_id", "partition_key", "timestamp")
@@ -59,7 +59,7 @@ def route_pending(*, now: datetime, limit: int = 500) -> int:
     return len(events)
 
 
-def judge_due(*, now: datetime, limit: int = 200) -> int:
+def judge_due(*, now: datetime, limit: int = 500) -> int:
     """Judge up to `limit` held runs that something happened to; those that may, fire. Returns how many."""
     with transaction.atomic():
         due = (
@@ -124,8 +124,8 @@ def become(rows: Sequence[HeldRun], made: Sequence["runs.DagRun"], *, by: str, a
     """`rows`, which this transaction has locked, have become the runs `made`, in the same order."""
     for row, run in zip(rows, made, strict=True):
         row.state, row.run, row.closed_at, row.closed_by = HeldRun.State.FIRED, run, at, by
-    HeldRun.objects.bulk_update(rows, ["state", "run", "closed_at", "closed_by"])
-    HeldRun.objects.filter(pk__in=[row.pk for row in rows]).update(judge_after=None)
+    closed = [(row.pk, row.state, row.run_id, at, by, None) for row in rows]
+    bulk.update(HeldRun, ("state", "run_id", "closed_at", "closed_by", "judge_after"), closed)
 
 
 def supersede(rows: Sequence[HeldRun], *, by: str, at: datetime) -> None:

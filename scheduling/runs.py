@@ -76,7 +76,7 @@ def create(new: Sequence[NewRun], *, at: datetime) -> list[DagRun]:
     """
     rows = [_row(each, at) for each in new]
     if any(each.tick_at for each in new):
-        DagRun.objects.bulk_create(rows, ignore_conflicts=True, batch_size=1000)
+        bulk.insert(DagRun, COLUMNS[1:], _values(rows, ATTRIBUTES[1:]), bulk.Ignore())
     else:
         _insert(rows)
     if rows:
@@ -209,6 +209,7 @@ def retry(run: DagRun, *, deed: Deed, at: datetime) -> DagRun:
 
 
 COLUMNS = tuple(str(each.column) for each in DagRun._meta.concrete_fields)
+ATTRIBUTES = tuple(each.attname for each in DagRun._meta.concrete_fields)
 
 
 @transaction.atomic
@@ -216,8 +217,11 @@ def _insert(rows: Sequence[DagRun]) -> None:
     """Five times as fast as `bulk_create`, which asks every value how it wants to be written."""
     for row, pk in zip(rows, bulk.take_ids(DagRun, len(rows)), strict=True):
         row.pk, row._state.adding = pk, False
-    names = [each.attname for each in DagRun._meta.concrete_fields]
-    bulk.insert(DagRun, COLUMNS, [tuple(getattr(row, name) for name in names) for row in rows])
+    bulk.insert(DagRun, COLUMNS, _values(rows, ATTRIBUTES))
+
+
+def _values(rows: Sequence[DagRun], names: Sequence[str]) -> list[tuple[Any, ...]]:
+    return [tuple(getattr(row, name) for name in names) for row in rows]
 
 
 def _stop(run: DagRun, at: datetime) -> None:

@@ -14,6 +14,7 @@ from typing import Protocol, cast
 
 from django.db import transaction
 
+from core import bulk
 from core.models import Dag
 from scheduling import listening, runs
 from scheduling.algebra.errors import PartitionError
@@ -61,7 +62,8 @@ def advance(*, now: datetime, limit: int = 500) -> int:
         new = [run for dag in dags for run in _advance(dag, now)]
         if new:
             runs.create(new, at=now)
-        Dag.objects.bulk_update(dags, ["ticked_until", "next_tick_at"])
+        cursors = [(dag.pk, dag.ticked_until, dag.next_tick_at) for dag in dags]
+        bulk.update(Dag, ("ticked_until", "next_tick_at"), cursors)
     return len(dags)
 
 

@@ -1,5 +1,6 @@
 """Secrets that somebody put where they do not belong are not kept, and not shown."""
 
+from functools import lru_cache
 from typing import Any
 
 MASK = "***"
@@ -23,14 +24,18 @@ SECRETS = (
 def masked(value: Any) -> Any:
     """`value` with every text that stands under a name of `SECRETS` replaced."""
     if isinstance(value, dict):
-        return {name: _hidden(each) if _is_secret(name) else masked(each) for name, each in value.items()}
+        return {
+            name: _hidden(each) if isinstance(name, str) and _is_secret(name) else masked(each)
+            for name, each in value.items()
+        }
     if isinstance(value, list):
         return [masked(each) for each in value]
     return value
 
 
-def _is_secret(name: object) -> bool:
-    return isinstance(name, str) and any(word in name.lower() for word in SECRETS)
+@lru_cache(maxsize=10_000)
+def _is_secret(name: str) -> bool:
+    return any(word in name.lower() for word in SECRETS)
 
 
 def _hidden(value: Any) -> Any:

@@ -98,6 +98,24 @@ class TestInsert:
         with django_assert_num_queries(0):
             write()
 
+    @pytest.mark.parametrize("count", [1, 2, 3])
+    def test_rows_may_have_any_columns_in_common(self, count):
+        """PostgreSQL is sent such a value once; a JSON of nothing, no JSON and no instant are values, too."""
+        for extra, at in ((None, None), ({"n": [1, None]}, NOW), ({}, NOW)):
+            Partition.objects.all().delete()
+            write(*(row(f"k{number}", extra, at) for number in range(count)))
+            kept = Partition.objects.order_by("key").values_list("key", "extra", "data_at", "stale_since")
+            assert list(kept) == [(f"k{number}", extra or {}, at, None) for number in range(count)]
+
+    def test_rows_may_have_all_columns_in_common(self):
+        write(row("k"), row("k"), row("k"))
+        assert Partition.objects.count() == 1
+
+    def test_one_row_gets_the_number_that_the_database_gives_it(self):
+        columns = ("name", "uri", "group", "extra", "partitions", "is_active", "created_at", "updated_at")
+        made = bulk.insert_one(Asset, columns, ("x", "x", "g", {"a": 1}, None, True, NOW, NOW))
+        assert Asset.objects.get(pk=made).extra == {"a": 1}
+
     def test_thousands_at_once(self):
         write(*(row(f"k{number}") for number in range(5000)))
         assert Partition.objects.count() == 5000
