@@ -243,12 +243,6 @@ def read_body(form: type[Form], request: Request) -> Read:
     return value
 
 
-@cache
-def _empty(form: type[Form]) -> Form:
-    """To make one for each request would be half the work of reading it."""
-    return form()
-
-
 def read(serializer: serializers.BaseSerializer[Any], loc: list[str | int]) -> Any:
     """:raises Invalid: if what `serializer` was given does not fit."""
     if not serializer.is_valid():
@@ -280,3 +274,9 @@ def row_id(name: str, given: str) -> int:
 def _is_within(value: Any, levels: int) -> bool:
     below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return levels >= 0 and all(_is_within(each, levels - 1) for each in below)
+
+
+@cache
+def _empty(form: type[Form]) -> Form:
+    """To make one for each request would be half the work of reading it."""
+    return form()

@@ -9,7 +9,12 @@ from partitions_site.api.events import EventIn
 
 IDS = [1, 0, 2**63 - 1, 2**63, -1, True, 1.0, "1", None]
 KEYS = ["k", "a/b|c", "", " ", " k", "k\n", "\x7f", "k" * 250, "k" * 251, "é東", 5, None, ["k"], {}]
-EXTRAS = [{}, {"a": [1, {"b": None}]}, None, [], "x"]
+DEEP = {"a": {"a": {"a": {"a": {"a": {"a": {"a": {"a": {"a": {"a": {"a": {"a": 1}}}}}}}}}}}}
+LONG = 64 * 1024
+EXTRAS = [
+    *({}, {"a": [1, {"b": None}]}, {"a": 1.5, "b": None, "c": True}, None, [], "x", DEEP),
+    *({"a": "x" * LONG}, {"x" * LONG: 1}, {"a": "\x01" * (LONG // 5)}, {"a": "é" * (LONG // 2)}),
+]
 NAMES = [None, "", "order-7", "n" * 250, "n" * 251, 7]
 
 EVENTS = [
@@ -27,7 +32,7 @@ EVENTS = [
 ]
 
 
-@pytest.mark.parametrize("event", EVENTS, ids=repr)
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: repr(event)[:60])
 def test_what_is_plain_is_taken_by_the_form_as_it_is(event):
     if _is_plain(event):
         form = EventIn(data=event)
