@@ -148,6 +148,12 @@ def back_to_code(dag: Dag, *, deed: Deed, at: datetime, revision: int) -> bool:
     return True
 
 
+def check_seen(dag: Dag, revision: int) -> None:
+    """:raises StaleSchedule: if `dag` has another revision; the sentence says what has changed since."""
+    if dag.revision != revision:
+        raise StaleSchedule(_since(dag, revision))
+
+
 def canonical(spec: object) -> object:
     """A stored schedule as it would be written now, so that two that mean the same are the same."""
     try:
@@ -165,8 +171,7 @@ def _locked(dag: Dag, deed: Deed, revision: int) -> Dag:
     if not deed.reason.strip():
         raise ReasonNeeded(f"say why the schedule of {dag.dag_id} changes: the reason is kept in the journal")
     row = Dag.objects.select_for_update(no_key=True, of=("self",)).get(pk=dag.pk)
-    if row.revision != revision:
-        raise StaleSchedule(_since(row, revision))
+    check_seen(row, revision)
     if not row.is_active:
         raise NotChangeable(f"no file defines Dag {row.dag_id} any more: it listens to nothing")
     return row
