@@ -9,6 +9,7 @@
 Nothing that was received is lost; what has fired stays fired.
 """
 
+import json
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -73,6 +74,7 @@ def read_schedule(dag: Dag, spec: object) -> Timetable:
             f"Dag {dag.dag_id} has a {kind}, and keeps one; {type(timetable).__name__} is another",
             path="type",
         )
+    _check_storable(timetable)
     return timetable
 
 
@@ -165,6 +167,16 @@ def canonical(spec: object) -> object:
 def links_for(timetable: Timetable | None, at: datetime) -> Links:
     """What a Dag with that timetable listens to, not written."""
     return links_of(timetable, _assets(), at)
+
+
+def _check_storable(timetable: Timetable) -> None:
+    try:
+        text = json.dumps(specs.dump(timetable), ensure_ascii=False)
+        text.encode()
+    except UnicodeEncodeError:
+        text = "\\u0000"
+    if "\\u0000" in text:
+        raise InvalidDefinition("it holds a character that cannot be stored")
 
 
 def _locked(dag: Dag, deed: Deed, revision: int) -> Dag:

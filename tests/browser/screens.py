@@ -30,6 +30,7 @@ SCREENS = {
     "held": "/held",
     "dags": "/dags",
     "dag": "/dags/daily_temperature",
+    "listening": "/listening?dag=daily_temperature",
     "dag-ticks": "/dags/machine_load",
     "trigger": f"/trigger?dag=daily_temperature&key={HELD_DAY}",
     "trigger-refused": "/trigger?dag=machine_load&key=14.3.2010",

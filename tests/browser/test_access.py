@@ -28,6 +28,7 @@ SCREENS = {
     "Dags": "/dags",
     "Dag": "/dags/sum_up_sales",
     "Dag with ticks": "/dags/send_invoices",
+    "how a Dag listens": "/listening?dag=sum_up_sales",
     "trigger": "/trigger?dag=send_invoices&key=2026-03-12",
     "trigger, wrong key": "/trigger?dag=send_invoices&key=10.3.2026",
     "runs": "/runs",

@@ -1,0 +1,181 @@
+"""How a Dag listens: what counts and who says so, a form to change it, and what a change would do.
+
+One address: GET shows it, POST of the form looks at what it says or saves it. Nothing is kept in between, so
+that what was typed is still there when somebody else was faster.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import urlencode
+from django.views.decorators.http import require_http_methods
+
+from core.models import Dag
+from partitions_site.web import specforms
+from partitions_site.web.http import HtmxRequest, answer, deed, go, later, whole
+from partitions_site.web.specforms import Node
+from scheduling import configuration
+from scheduling.algebra.differences import differences
+from scheduling.algebra.errors import InvalidDefinition, PartitionError
+from scheduling.configuration import StaleSchedule, history
+from scheduling.configuration.problems import Problem
+from scheduling.configuration.telling import Told
+from scheduling.configuration.trying import MOST_KEYS, Tried
+
+CHANGE = "core.change_scheduleoverride"
+PARTS = ("dags/_editor.html", "dags/_proposal.html")
+
+
+@dataclass(slots=True)
+class Proposal:
+    """What somebody would have the Dag listen by, and what came of looking at it."""
+
+    spec: Any
+    form: Node
+    keys: tuple[str, ...] = ()
+    problem: str = ""
+    refused_at: str = ""
+    tried: list[Tried] | None = None
+    trouble: str = ""
+    preview: configuration.Preview | None = None
+
+    def new_problems(self, told: Told) -> list[Problem]:
+        """What would be wrong with the Dag that is not now."""
+        there = {each["sentence"] for each in told.problems}
+        return [each for each in self.preview.problems if each.sentence not in there] if self.preview else []
+
+    def mended(self, told: Told) -> list[str]:
+        """What is wrong with the Dag and would not be."""
+        if self.preview is None:
+            return []
+        after = {each.sentence for each in self.preview.problems}
+        return [each["sentence"] for each in told.problems if each["sentence"] not in after]
+
+    @property
+    def raw(self) -> str:
+        return json.dumps(self.preview.spec if self.preview else self.spec, ensure_ascii=False, indent=2)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def listening(request: HtmxRequest) -> HttpResponse:
+    """How a Dag listens. Whoever has signed in may look; to change it needs the role admin."""
+    row = get_object_or_404(Dag, dag_id=request.GET.get("dag", ""))
+    if request.method != "POST":
+        return _show(request, row, _proposed(row, row.schedule, _keys(request.GET.get("keys", ""))))
+    if not request.user.has_perm(CHANGE):
+        raise PermissionDenied(f"{request.user.get_username()} may look but not change how a Dag listens")
+    act = request.POST.get("act", "look")
+    if act in ("back", "revert"):
+        return _restore(request, row, act)
+    proposal = _proposed(row, _asked(request), _keys(request.POST.get("keys", "")))
+    return _save(request, row, proposal) if act == "save" else _show(request, row, proposal)
+
+
+def _save(request: HtmxRequest, row: Dag, proposal: Proposal) -> HttpResponse:
+    try:
+        changed = configuration.change_schedule(
+            row,
+            proposal.spec,
+            deed=deed(request),
+            at=timezone.now(),
+            revision=whole(request.POST.get("revision")),
+        )
+    except PartitionError as refusal:
+        return _refused(request, row, proposal, refusal)
+    said = "listens as you said from now on" if changed else "listens so already: nothing was changed"
+    messages.success(request, f"{row.dag_id} {said}.")
+    return go(request, _address(row))
+
+
+def _restore(request: HtmxRequest, row: Dag, act: str) -> HttpResponse:
+    """Back to what the file says, or to what was before one change."""
+    said, at, revision = deed(request), timezone.now(), whole(request.POST.get("revision"))
+    try:
+        if act == "back":
+            configuration.back_to_code(row, deed=said, at=at, revision=revision)
+        else:
+            version = history.version(row, whole(request.POST.get("version")))
+            if version is None:
+                raise InvalidDefinition("the journal does not hold that change any more")
+            configuration.change_schedule(row, version.was, deed=said, at=at, revision=revision)
+    except PartitionError as refusal:
+        row.refresh_from_db()
+        return _refused(request, row, _proposed(row, row.schedule, ()), refusal)
+    messages.success(
+        request, f"{row.dag_id} listens {'as its file says' if act == 'back' else 'as before'} from now on."
+    )
+    return go(request, _address(row))
+
+
+def _refused(request: HtmxRequest, row: Dag, proposal: Proposal, refusal: PartitionError) -> HttpResponse:
+    """The same page again, with what was typed, beside what there is now."""
+    row.refresh_from_db()
+    again = _proposed(row, proposal.spec, proposal.keys)
+    again.problem = str(refusal)
+    return _show(request, row, again, status=409 if isinstance(refusal, StaleSchedule) else 422)
+
+
+def _show(request: HtmxRequest, row: Dag, proposal: Proposal, *, status: int = 200) -> HttpResponse:
+    told: Told = configuration.told(row)
+    if proposal.trouble and not request.htmx:
+        # A part that is only half filled in says so beside the form; the field would go on saying it.
+        specforms.point(proposal.form, proposal.refused_at, proposal.trouble)
+    context = {
+        "dag": row,
+        "told": told,
+        "proposal": proposal,
+        "new_problems": later(proposal.new_problems, told),
+        "mended": later(proposal.mended, told),
+        "may_change": request.user.has_perm(CHANGE) and told.is_changeable,
+        "code_differences": later(lambda: differences(told.code, told.schedule)),
+        "reason": request.POST.get("reason", ""),
+        "keys": "\n".join(proposal.keys),
+        "assets": later(lambda: [json.dumps(each.leaf) for each in row.dependencies.order_by("pk")]),
+    }
+    return answer(request, "dags/listening.html", PARTS, context, status=status)
+
+
+def _proposed(row: Dag, spec: Any, keys: tuple[str, ...]) -> Proposal:
+    """Look at `spec`: try it on keys, and say what saving it would do. Reads only."""
+    proposal = Proposal(spec, specforms.draw(spec, types=_kept(row)), keys)
+    try:
+        proposal.tried = configuration.try_schedule(row, None if spec == row.schedule else spec, keys)
+        if spec != row.schedule:
+            proposal.preview = configuration.preview(row, spec, now=timezone.now())
+    except InvalidDefinition as refusal:
+        where = f"{refusal.path}: " if refusal.path else ""
+        proposal.trouble = f"{where}{refusal}"
+        proposal.refused_at = refusal.path
+    except PartitionError as refusal:
+        proposal.trouble = str(refusal)
+    return proposal
+
+
+def _kept(row: Dag) -> tuple[str, ...]:
+    kind = row.schedule.get("type") if isinstance(row.schedule, dict) else ""
+    return (str(kind),) if kind else ()
+
+
+def _asked(request: HtmxRequest) -> Any:
+    """The spec that was sent: as the form, or as JSON if that is what was to be used."""
+    if request.POST.get("use") != "raw":
+        return specforms.read(request.POST)
+    try:
+        return json.loads(request.POST.get("raw", ""))
+    except (ValueError, RecursionError):
+        return request.POST.get("raw", "")
+
+
+def _keys(typed: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(line for line in typed.splitlines() if line.strip()))[:MOST_KEYS]
+
+
+def _address(row: Dag) -> str:
+    return f"{reverse('dag_listening')}?{urlencode({'dag': row.dag_id})}"

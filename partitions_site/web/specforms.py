@@ -1,0 +1,279 @@
+"""Specs as nested forms: what is drawn for a part, and what a form that comes back says.
+
+Both ask the description of each class (`algebra.described`), so a class that a plug-in registers has a form
+like any other. A field is called by its path in the spec: `spec.default_mapper.window.direction`.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from scheduling.algebra.described import FieldDescription, TypeDescription, describe, describe_all
+from scheduling.algebra.differences import ABSENT
+from scheduling.algebra.durations import duration_text
+from scheduling.algebra.errors import InvalidDefinition
+
+ROOT = "spec"
+MOST_LEVELS = 12
+MOST_ITEMS = 50
+
+Given = Mapping[str, str]
+
+
+@dataclass(slots=True)
+class Node:
+    """One thing to fill in. `form` is how; `parts` are what stands inside it.
+
+    `types` are what may be chosen for a part: value and words, the chosen one's in `value`; `sentence` says
+    what that is. `others` is whatever a field of text or a choice holds.
+    """
+
+    path: str
+    label: str
+    form: str
+    value: str = ""
+    types: list[tuple[str, str]] = field(default_factory=list)
+    parts: list["Node"] = field(default_factory=list)
+    is_required: bool = False
+    default: str = ""
+    help: str = ""
+    sentence: str = ""
+    problem: str = ""
+    minimum: int | None = None
+    maximum: int | None = None
+
+    @property
+    def id(self) -> str:
+        return re.sub(r"\W+", "-", self.path).strip("-")
+
+    @property
+    def is_idle(self) -> bool:
+        """Nobody has said anything here, and nobody must."""
+        plain = self.form not in ("part", "parts", "pairs", "pair")
+        return plain and not self.is_required and not self.problem and self.value in ("", self.default)
+
+    @property
+    def busy_parts(self) -> list["Node"]:
+        return [part for part in self.parts if not part.is_idle]
+
+    @property
+    def idle_parts(self) -> list["Node"]:
+        return [part for part in self.parts if part.is_idle]
+
+    def walk(self) -> Iterator["Node"]:
+        yield self
+        for part in self.parts:
+            yield from part.walk()
+
+
+def draw(spec: object, kind: str = "timetable", *, types: tuple[str, ...] = ()) -> Node:
+    """The form of a part, filled in with what `spec` says, as far as that can be."""
+    told = FieldDescription("", "part", kind=kind, types=types)
+    return _part(spec, ROOT, told, 0)
+
+
+def read(given: Given, kind: str = "timetable") -> Any:
+    """The spec that a form says. It may be one that cannot be: whoever loads it says where it is wrong."""
+    return _read_part(given, ROOT, FieldDescription("", "part", kind=kind), 0)
+
+
+def point(root: Node, path: str, sentence: str) -> bool:
+    """Let `sentence` stand at what `path` is about, or at the nearest thing around it, if there is one."""
+    by_path = {node.path: node for node in root.walk()}
+    wanted = f"{ROOT}.{path}" if path and not path.startswith("[") else f"{ROOT}{path}"
+    wanted = wanted.removesuffix(".type")
+    while wanted not in by_path and wanted != ROOT:
+        wanted = re.sub(r"(\.[^.\[\]]+|\[\d+\])$", "", wanted)
+    by_path[wanted].problem = sentence
+    return wanted != ROOT
+
+
+def _part(spec: object, path: str, told: FieldDescription, level: int) -> Node:
+    name = spec.get("type", "") if isinstance(spec, Mapping) else spec if isinstance(spec, str) else ""
+    node = _node(path, told, form="part", value=str(name))
+    known = {each.type: each for each in describe_all(told.kind)}
+    types = told.types or tuple(known)
+    node.types = [(each, each) for each in types] + [(each, each) for each in told.choices]
+    if not told.is_required or not name:
+        node.types.insert(0, ("", _nothing(told)))
+    if name and name not in [value for value, _ in node.types]:
+        node.types.append((str(name), f"{name}, which is not known"))
+    chosen = known.get(str(name))
+    if chosen and level < MOST_LEVELS and isinstance(spec, Mapping):
+        node.sentence = chosen.sentence
+        node.parts = [
+            _field(spec.get(each.name, ABSENT), f"{path}.{each.name}", each, level) for each in chosen.fields
+        ]
+    return node
+
+
+def _nothing(told: FieldDescription) -> str:
+    if told.is_required:
+        return "choose one"
+    if isinstance(told.default, Mapping):
+        return f"as usual: {told.default.get('type', '')}"
+    return "none"
+
+
+def _field(value: Any, path: str, told: FieldDescription, level: int) -> Node:
+    if told.form == "part":
+        return _part(None if value is ABSENT else value, path, told, level + 1)
+    if told.form in ("parts", "pairs"):
+        return _items(value, path, told, level)
+    node = _node(path, told, form=told.form, value=_text(value, told))
+    if told.form == "choice":
+        node.types = [(each, each.replace("_", " ")) for each in told.choices]
+        if told.is_optional:
+            node.types.insert(0, ("", "not said"))
+        node.value = node.value or ("" if told.default in (None, ABSENT) else str(told.default))
+    if told.form == "flag":
+        node.types = [("", _default(told)), ("yes", "yes"), ("no", "no")]
+    return node
+
+
+def _items(value: Any, path: str, told: FieldDescription, level: int) -> Node:
+    """A list of parts, and a place for one more."""
+    node = _node(path, told, form=told.form)
+    listed = [*value[:MOST_ITEMS], None] if isinstance(value, list) else [None]
+    element = FieldDescription("", "part", kind=told.kind)
+    for number, each in enumerate(listed):
+        place = f"{path}[{number}]"
+        label = str(number + 1) if each is not None else "one more"
+        if told.form == "parts":
+            part = _part(each, place, element, level + 1)
+            part.label = label
+        else:
+            part = _pair(each, place, told, level)
+        if each is None:
+            part.is_required = False
+        node.parts.append(part)
+    return node
+
+
+def _pair(each: Any, place: str, told: FieldDescription, level: int) -> Node:
+    first, second = told.pair_names
+    given = each if isinstance(each, Mapping) else {}
+    name = given.get(first, "")
+    text = name if isinstance(name, str) else json.dumps(name, ensure_ascii=False)
+    part = _part(
+        given.get(second), f"{place}.{second}", FieldDescription(second, "part", kind=told.kind), level + 1
+    )
+    if each is None:
+        part.types[0] = ("", "add none")
+        part.is_required = False
+    return Node(place, "", "pair", parts=[Node(f"{place}.{first}", first, "text", text), part])
+
+
+def _node(path: str, told: FieldDescription, *, form: str, value: str = "") -> Node:
+    return Node(
+        path,
+        told.name.replace("_", " "),
+        form,
+        value,
+        is_required=told.is_required,
+        default=_default(told),
+        help=told.help,
+        minimum=told.minimum,
+        maximum=told.maximum,
+    )
+
+
+def _default(told: FieldDescription) -> str:
+    """What it is if nothing is said, in words."""
+    if told.default is ABSENT or told.default is None or told.form == "part":
+        return ""
+    if told.form == "flag":
+        return "yes" if told.default else "no"
+    return _text(told.default, told)
+
+
+def _text(value: Any, told: FieldDescription) -> str:
+    """A value as a field shows it."""
+    if value is ABSENT or value is None:
+        return ""
+    if told.form == "flag":
+        return "yes" if value is True else "no" if value is False else str(value)
+    if told.form == "span" and isinstance(value, int | float) and not isinstance(value, bool):
+        return duration_text(timedelta(seconds=value)) if value else "0"
+    if told.form == "texts" and isinstance(value, list):
+        return "\n".join(map(str, value))
+    if told.form in ("json", "condition"):
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _read_part(given: Given, path: str, told: FieldDescription, level: int) -> Any:
+    name = given.get(f"{path}.type", "")
+    if not name or level > MOST_LEVELS:
+        return ABSENT
+    if name in told.choices:
+        return name
+    try:
+        described: TypeDescription = describe(name, told.kind)
+    except InvalidDefinition:
+        return {"type": name}
+    read = {each.name: _read_field(given, f"{path}.{each.name}", each, level) for each in described.fields}
+    return {"type": name} | {name: value for name, value in read.items() if value is not ABSENT}
+
+
+def _read_field(given: Given, path: str, told: FieldDescription, level: int) -> Any:
+    if told.form == "part":
+        return _read_part(given, path, told, level + 1)
+    if told.form in ("parts", "pairs"):
+        return _read_items(given, path, told, level)
+    text = given.get(path)
+    if text is None or (not text.strip() and not (told.form == "text" and told.is_required and text)):
+        return ABSENT
+    value = _value(text.replace("\r\n", "\n"), told)
+    is_default = value == told.default and type(value) is type(told.default)
+    return ABSENT if is_default and not told.is_required else value
+
+
+def _read_items(given: Given, path: str, told: FieldDescription, level: int) -> Any:
+    first, second = told.pair_names
+    element = FieldDescription(second, "part", kind=told.kind)
+    found: list[Any] = []
+    for number in range(MOST_ITEMS + 1):
+        place = f"{path}[{number}]"
+        within = place if told.form == "parts" else f"{place}.{second}"
+        if f"{within}.type" not in given:
+            break
+        part = _read_part(given, within, element, level + 1)
+        if part is ABSENT:
+            continue
+        found.append(
+            part if told.form == "parts" else {first: _named(given, f"{place}.{first}"), second: part}
+        )
+    return found if found or told.is_required else ABSENT
+
+
+def _named(given: Given, path: str) -> Any:
+    """The asset of a pair, which is an object, or the name."""
+    text = given.get(path, "").strip()
+    return _json(text) if text.startswith("{") else text
+
+
+def _value(text: str, told: FieldDescription) -> Any:
+    if told.form == "whole" and re.fullmatch(r"\s*[+-]?[0-9]{1,18}\s*", text):
+        return int(text)
+    if told.form == "number" and re.fullmatch(r"\s*[+-]?[0-9]{1,18}(\.[0-9]{1,18})?\s*", text):
+        return float(text)
+    if told.form == "flag":
+        return {"yes": True, "no": False}.get(text, text)
+    if told.form == "texts":
+        return [line for line in text.split("\n") if line.strip()]
+    if told.form in ("json", "condition"):
+        return _json(text)
+    if told.form in ("span", "moment", "date"):
+        return 0 if told.form == "span" and text.strip() == "0" else text.strip()
+    return text
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
