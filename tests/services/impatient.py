@@ -2,7 +2,7 @@
 
 import os
 
-from celery.signals import task_prerun
+from celery.signals import task_postrun
 
 from partitions_site.settings import *  # noqa: F403
 from partitions_site.settings import CELERY_BROKER_TRANSPORT_OPTIONS as USUAL
@@ -11,7 +11,7 @@ from tests.services.stages import here, take_note
 CELERY_BROKER_TRANSPORT_OPTIONS = USUAL | {"visibility_timeout": 4, "unacked_restore_interval": 1}
 
 
-@task_prerun.connect(weak=False)
-def note_message(task, args, **_):
+@task_postrun.connect(weak=False)
+def note_answer(task, args, **_):
     if task.name == "scheduling.execute_run":
-        take_note(here(), "message", args[0], os.getpid())
+        take_note(here(), "answered", args[0], os.getpid())
