@@ -26,7 +26,7 @@ from tests.backfills.play import (
 )
 from tests.engine.world import ALICE, NOW, emit
 
-pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.timeout(900)]
 KEYS = days(1, 6)
 LIMIT = 2
 
