@@ -52,19 +52,26 @@ def _of_one(dag: Dag, timetable: CronPartitionTimetable, key: str, now: datetime
     return Coming("passed over", _passed_over(dag, tick.at))
 
 
+RULES = {"all": "all ticks", "last": "only the last tick", "none": "no tick"}
+
+
 def _passed_over(dag: Dag, at: datetime) -> str:
-    begin = dag.start_date or dag.created_at
+    begin, rule = dag.start_date or dag.created_at, RULES[dag.catchup]
     mend = "trigger it, or start a backfill"
     if at < begin:
         return f"Its tick was at {_written(at)}, before {dag} began ({_written(begin)}): {mend}."
     if dag.ticked_until is None or at > dag.ticked_until:
-        if dag.is_paused:
-            how = "is made up only if whoever unpauses asks for it"
-            return f"Its tick at {_written(at)} came while {dag} is paused, and {how}."
-        return f"Its tick at {_written(at)} has come, and the engine has not looked at it yet: is beat alive?"
-    rule = {"all": "all ticks", "last": "only the last tick", "none": "no tick"}[dag.catchup]
+        return f"Its tick at {_written(at)} {_not_looked_at(dag, rule)}"
     why = f"{dag} was paused then, or the engine was down ({rule} that it misses is made up)"
     return f"Its tick at {_written(at)} was passed over: {why}. To have it, {mend}."
+
+
+def _not_looked_at(dag: Dag, rule: str) -> str:
+    if not dag.is_paused:
+        return "has come, and the engine has not looked at it yet: is beat alive?"
+    if dag.ticked_until is None and dag.start_date:
+        return f"has come, but {dag} was paused before it began: when unpaused it makes up {rule} till then."
+    return f"came while {dag} is paused, and is made up only if whoever unpauses asks for it."
 
 
 def _written(at: datetime) -> str:

@@ -99,15 +99,16 @@ def deed(
 ) -> SafeString:
     """A link to a deed: the right it needs, its words, the name of its screen, what goes into the address.
 
-    `style` is its class. For somebody without the right the same words stand there disabled, and say why.
+    `style` is its class; with `whole_page` it is asked on a page of its own, not in a dialog. For somebody
+    without the right the same words stand there disabled, and say why.
     """
-    style = query.pop("style", "button")
+    style, dialog = query.pop("style", "button"), "" if query.pop("whole_page", False) else " data-dialog"
     if not context["request"].user.has_perm(right):
         return format_html(
             '<span class="{}" aria-disabled="true" title="{}">{}</span>', style, NOT_ALLOWED, words
         )
     address = reverse(screen, args=args) + (f"?{urlencode(query)}" if query else "")
-    return format_html('<a class="{}" href="{}" data-dialog>{}</a>', style, address, words)
+    return format_html('<a class="{}" href="{}"{}>{}</a>', style, address, dialog, words)
 
 
 @register.filter

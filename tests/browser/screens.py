@@ -31,6 +31,7 @@ SCREENS = {
     "dags": "/dags",
     "dag": "/dags/daily_temperature",
     "listening": "/listening?dag=daily_temperature",
+    "dag-why": f"/dags/daily_temperature?why={HELD_DAY}",
     "dag-ticks": "/dags/machine_load",
     "trigger": f"/trigger?dag=daily_temperature&key={HELD_DAY}",
     "trigger-refused": "/trigger?dag=machine_load&key=14.3.2010",

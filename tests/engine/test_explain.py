@@ -230,6 +230,13 @@ class TestTicks:
         configuration.set_paused(ingest, False, deed=ALICE, at=NOW)
         assert why(ingest, "2026-03-10T09:00:00").standing == Standing.PASSED_OVER
 
+    @pytest.mark.parametrize(
+        ("catchup", "rule"), [("all", "all ticks"), ("last", "only the last tick"), ("none", "no tick")]
+    )
+    def test_one_of_a_dag_that_was_paused_before_it_began(self, ingest, catchup, rule):
+        world.Dag.objects.update(is_paused=True, catchup=catchup)
+        assert f"when unpaused it makes up {rule} till then" in why(ingest, "2026-03-10T09:00:00").sentence
+
     def test_a_dag_whose_runs_name_their_keys(self):
         made = world.dag("names", {"type": "CronRuntimePartitionTimetable", "cron": "0 * * * *"})
         assert (

@@ -12,6 +12,7 @@ from scheduling.sdk import (
     DayWindow,
     DynamicPartitions,
     HourlyPartitions,
+    MinimumCount,
     MultiPartitions,
     PartitionedAssetTimetable,
     PartitionedAtRuntime,
@@ -38,6 +39,10 @@ shelves = Asset(
     ),
 )
 invoices = Asset("invoices", group="shop")
+hourly_visits = Asset(
+    "hourly_visits", group="shop", partitions=HourlyPartitions(**PERIOD, key_format=SECONDS)
+)
+daily_visits = Asset("daily_visits", group="shop", partitions=DailyPartitions(**PERIOD))
 stores = Asset("stores", group="shop", partitions=DynamicPartitions("store"))
 
 with DAG(
@@ -104,3 +109,25 @@ with DAG("count_slowly", schedule=PartitionedAtRuntime()):
             time.sleep(0.2)
 
     count()
+
+with DAG("count_visits", schedule=PartitionedAtRuntime()):
+
+    @task(outlets=[hourly_visits])
+    def count_them(dag_run):
+        print(f"visits of {dag_run.partition_key}")
+
+    count_them()
+
+with DAG(
+    "sum_up_visits",
+    schedule=PartitionedAssetTimetable(
+        assets=hourly_visits,
+        default_partition_mapper=RollupMapper(StartOfDayMapper(), DayWindow(), wait_policy=MinimumCount(-2)),
+    ),
+):
+
+    @task(outlets=[daily_visits])
+    def sum_of_visits(dag_run):
+        print(f"visits of {dag_run.partition_key}")
+
+    sum_of_visits()
