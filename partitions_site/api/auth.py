@@ -179,7 +179,12 @@ def _is_in_scope(auth: object, needed: str) -> bool:
 
 
 def _unless_known(request: HttpRequest, response: Response) -> HttpResponseBase | None:
-    """304 for whoever has the same already; `None` leaves the answer as it is."""
+    """304 for whoever has the same already; `None` leaves the answer as it is.
+
+    An address that names the state of what it shows by itself, for `If-Match`, is left alone.
+    """
+    if response.has_header("ETag"):
+        return None
     etag = f'"{blake2b(response.content, digest_size=12).hexdigest()}"'
     response.headers["ETag"] = etag
     response.headers.setdefault("Cache-Control", "private, no-cache")
