@@ -45,8 +45,8 @@ class ScheduleChangeOut(serializers.Serializer[Any]):
     at = Instant()
     reason = serializers.CharField()
     revision = serializers.IntegerField(allow_null=True)
-    was = serializers.JSONField(allow_null=True)
-    now = serializers.JSONField(allow_null=True)
+    was = JsonObject(allow_null=True)
+    now = JsonObject(allow_null=True)
 
 
 class ScheduleOut(serializers.Serializer[Any]):
@@ -54,9 +54,9 @@ class ScheduleOut(serializers.Serializer[Any]):
 
     dag_id = serializers.CharField()
     revision = serializers.IntegerField(help_text="Also in the `ETag`; a change says which it is about")
-    schedule = serializers.JSONField(allow_null=True, help_text="The spec that counts; null: only by hand")
+    schedule = JsonObject(allow_null=True, help_text="The spec that counts; null: only by hand")
     origin = serializers.ChoiceField(choices=["code", "override"])
-    code = serializers.JSONField(allow_null=True, help_text="What its file says")
+    code = JsonObject(allow_null=True, help_text="What its file says")
     overridden_by = serializers.CharField(allow_null=True)
     overridden_at = Instant(allow_null=True)
     reason = serializers.CharField(allow_null=True)

@@ -38,6 +38,16 @@ class TestSchema:
     def test_has_no_names_that_were_made_up_to_tell_two_apart(self, schema):
         assert [name for name in schema["components"]["schemas"] if re.search(r"\d", name)] == []
 
+    def test_never_says_null_in_two_ways(self, schema):
+        """`oneOf` takes one: anything at all or null would be two, for null."""
+
+        def parts(node):
+            yield from [node] if isinstance(node, dict) else []
+            for each in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+                yield from parts(each)
+
+        assert [each for each in parts(schema["components"]) if {} in each.get("oneOf", ())] == []
+
     def test_has_a_summary_for_each(self, schema):
         assert all(each["summary"] for methods in schema["paths"].values() for each in methods.values())
 
