@@ -96,7 +96,7 @@ class RowId(Whole):
     """The number of a row: one that a database can hold."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**({"max_value": 2**63 - 1} | options))
+        super().__init__(**({"min_value": -(2**63), "max_value": 2**63 - 1} | options))
 
 
 class Decimal(_Worded, serializers.FloatField):

@@ -306,3 +306,10 @@ class TestBody:
     def test_says_which_line_cannot_be_read(self):
         answer = posted(b'{"a": 1}\n{"a": \n', "application/x-ndjson")
         assert answer.data["detail"][0]["loc"] == ["body", 1]
+
+
+@pytest.mark.parametrize("pk", [2**63, -(2**63) - 1, 10**30])
+def test_a_number_that_no_row_can_have_is_refused(api, pk):
+    for url, body in (("events", {"asset_id": pk}), ("events/bulk", [{"asset_id": pk}])):
+        assert api.post(f"/api/v2/assets/{url}", body).status_code == 422
+    assert api.get(f"/api/v2/assets/{pk}").status_code == 422
