@@ -30,7 +30,7 @@ class Installation:
         self._options = ["--port", str(self.port), "--data", str(directory), *options]
         self._environment = dict(environment or {})
         self._starts = 0
-        self._token = ""
+        self.token = ""
         self.supervisor: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -92,8 +92,8 @@ class Installation:
     def request(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
         """Status and JSON of an answer of the API."""
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        if self._token:
-            headers["Authorization"] = f"Bearer {self._token}"
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
             connection.request(method, path, json.dumps(body) if body is not None else None, headers)
@@ -119,7 +119,7 @@ class Installation:
         name, password = LOGIN
         status, answer = self.request("POST", "/auth/token", {"username": name, "password": password})
         assert status == 201, answer
-        self._token = answer["access_token"]
+        self.token = answer["access_token"]
 
     def wait_for(self, question: Callable[[], Any], seconds: float = 30) -> Any:
         deadline = time.monotonic() + seconds

@@ -27,7 +27,7 @@ class Login(OpenAddress):
         operation_id="login",
         summary="To the page that signs in",
         parameters=[OpenApiParameter("next", str, description="Where to go from there")],
-        responses=gives(None, 307, always=()),
+        responses=gives(None, 307, always=(429,)),
     )
     def get(self, request: Request) -> HttpResponseRedirect:
         after = request.query_params.get("next", "")

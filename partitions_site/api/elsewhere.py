@@ -160,7 +160,7 @@ class Callback(OpenAddress):
         summary="Say what became of a run that a webhook took with 202",
         description="`Authorization: Bearer` with the token that came with the run; no login is needed.",
         request=CallbackIn,
-        responses=gives(WorkOut, refusals=(400, 403, 409, 413, 415, 422), always=()),
+        responses=gives(WorkOut, refusals=(400, 403, 409, 413, 415, 422), always=(429,)),
     )
     def post(self, request: Request, run_pk: str) -> Response:
         run = _told_by_token(request, run_pk)

@@ -59,7 +59,7 @@ class ProbeOut(serializers.Serializer[Any]):
 class Version(OpenAddress):
     """`/api/v2/version`."""
 
-    @extend_schema(operation_id="get_version", summary="Version", responses=gives(VersionOut, always=()))
+    @extend_schema(operation_id="get_version", summary="Version", responses=gives(VersionOut, always=(429,)))
     def get(self, request: Request) -> Response:
         return Response({"version": settings.VERSION, "git_version": None})
 
@@ -67,7 +67,7 @@ class Version(OpenAddress):
 class MonitorHealth(OpenAddress):
     """`/api/v2/monitor/health`: 200 whatever it says, as Airflow answers."""
 
-    @extend_schema(operation_id="get_health", summary="Health", responses=gives(HealthOut, always=()))
+    @extend_schema(operation_id="get_health", summary="Health", responses=gives(HealthOut, always=(429,)))
     def get(self, request: Request) -> Response:
         report = _report()
         beat, workers = (report.beat, report.workers) if report else (None, None)
@@ -85,7 +85,7 @@ class MonitorHealth(OpenAddress):
 class Live(OpenAddress):
     """`/livez`: this web process answers. Nothing else is looked at."""
 
-    @extend_schema(operation_id="get_liveness", summary="Alive", responses=gives(ProbeOut, always=()))
+    @extend_schema(operation_id="get_liveness", summary="Alive", responses=gives(ProbeOut, always=(429,)))
     def get(self, request: Request) -> Response:
         return Response({"status": "ok", "reasons": []})
 
@@ -94,7 +94,9 @@ class Ready(OpenAddress):
     """`/readyz`: 200 while the database answers and the engine is alive, 503 with reasons otherwise."""
 
     @extend_schema(
-        operation_id="get_readiness", summary="Ready", responses=gives(ProbeOut, always=()) | {503: ProbeOut}
+        operation_id="get_readiness",
+        summary="Ready",
+        responses=gives(ProbeOut, always=(429,)) | {503: ProbeOut},
     )
     def get(self, request: Request) -> Response:
         report = _report()

@@ -9,6 +9,8 @@ import tempfile
 import psycopg
 import pytest
 
+from tests.services.parts import DEADLOCKS
+
 DEFINE = """
 import django; django.setup()
 import json, sys
@@ -46,6 +48,7 @@ class Crowd:
             for command in commands
         ]
         assert [process.wait() for process in together] == [0] * len(commands)
+        assert self.rows(DEADLOCKS) == [(0,)]
 
     def rows(self, sql):
         with psycopg.connect(self.url) as connection:

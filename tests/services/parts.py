@@ -25,6 +25,7 @@ ensure_login(tuple(sys.argv[1:]))
 for trouble in definitions.sync(settings.DEFINITIONS, at=timezone.now()).troubles:
     sys.exit(trouble)
 """
+DEADLOCKS = "select deadlocks from pg_stat_database where datname = current_database()"
 ENGINE = ("worker", "--queues", "engine", "--pool", "threads", "--workers", "2")
 WORK = ("worker", "--queues", "work", "--workers", "2")
 

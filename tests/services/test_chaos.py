@@ -16,7 +16,7 @@ from scheduling.algebra.conditions import All, AssetLeaf
 from tests.model.records import Consumer, Event, Run
 from tests.model.reference import Model
 from tests.services.flow import LISTENING
-from tests.services.parts import ENGINE, WORK, Parts
+from tests.services.parts import DEADLOCKS, ENGINE, WORK, Parts
 
 pytestmark = [pytest.mark.services, pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -112,6 +112,7 @@ class Flow:
         self._compare(runs=26 + 1 + 1 + 24)
         self._report("readings", self._hours(1, range(24)))
         self._compare(runs=26 + 1 + 1 + 24 + 24 + 1)
+        assert self.parts.rows(DEADLOCKS) == [(0,)]
 
     def _compare(self, *, runs: int) -> None:
         """Of hours, days, reports and hourly prices; then of the hours and the day once more, while their
