@@ -73,6 +73,8 @@ class TestReading:
         assert {each["severity"] for each in told} <= {"unknown", "warning", "error"}
 
     def test_of_a_dag_that_listens_to_nothing_says_so(self, admin, lab):
+        nothing = admin.get("/api/v2/dags/lab_plain/schedule").json()
+        assert (nothing["schedule"], nothing["code"], nothing["history"]) == (None, None, [])
         told = admin.get("/api/v2/dags/lab_hourly_sales/schedule").json()
         assert (told["is_changeable"], told["schedule"]["type"]) == (False, "CronPartitionTimetable")
         assert admin.get("/api/v2/dags/lab_plain/schedule").json()["schedule"] is None
