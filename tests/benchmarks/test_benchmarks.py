@@ -1,0 +1,56 @@
+"""Benchmarks that start processes still run, at a size that takes seconds; what they find is not judged."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.benchmarks.figures import Figure, percentile, report
+
+HOME = Path(__file__).parents[2]
+FIGURES = {"intake": 6}
+LINE = re.compile(r"^.{60,}? +[\d.,]+ (rows/s|events/s|ms|s|x|MiB) .* \d+\.\d\d(  missed)?$")
+
+
+@pytest.mark.services
+@pytest.mark.slow
+@pytest.mark.timeout(280)
+@pytest.mark.parametrize("name", FIGURES)
+def test_it_runs_to_its_end_and_prints_its_figures(name, postgres_server, redis_url):
+    ended = subprocess.run(
+        [sys.executable, "-m", f"tests.benchmarks.{name}", "--scale", "0.001"],
+        env=os.environ | {"PARTITA_TEST_POSTGRES": postgres_server},
+        cwd=HOME,
+        capture_output=True,
+        text=True,
+    )
+    heading, *lines = ended.stdout.splitlines()
+    assert heading.split() == ["work", "here", "bar", "CPU", "s", "load"], ended.stderr
+    assert len(lines) == FIGURES[name], ended.stdout + ended.stderr
+    assert all(map(LINE.match, lines)), ended.stdout
+    assert ended.returncode == any(line.endswith("missed") for line in lines), ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("figure", "met"),
+    [
+        (Figure("intake", 594, "events/s", 594), True),
+        (Figure("intake", 593, "events/s", 594), False),
+        (Figure("firing", 50, "ms", 50, at_most=True), True),
+        (Figure("firing", 51, "ms", 50, at_most=True), False),
+        (Figure("floor", 1, "rows/s"), True),
+    ],
+)
+def test_a_missed_bar_is_said_and_told_by_the_exit_code(figure, met, capsys):
+    assert report([figure]) == (not met)
+    assert capsys.readouterr().out.rstrip().endswith("missed") is not met
+
+
+def test_a_percentile_is_a_value_that_was_seen():
+    values = [float(number) for number in range(1, 101)]
+    assert [percentile(values, each) for each in (50, 99, 100)] == [50, 99, 100]
+    assert percentile([3.0], 50) == percentile([3.0], 99) == 3.0
+    assert percentile([9.0, 1.0, 5.0], 50) == 5.0
