@@ -11,7 +11,7 @@ import pytest
 from tests.benchmarks.figures import Figure, percentile, report
 
 HOME = Path(__file__).parents[2]
-FIGURES = {"intake": 6, "bulk_intake": 4, "firing": 6, "many_ticks": 2, "fullness": 7}
+FIGURES = {"intake": 6, "bulk_intake": 4, "firing": 6, "many_ticks": 2, "fullness": 7, "memory": 4}
 LINE = re.compile(r"^.{60,}? +[\d.,]+ (rows/s|events/s|ms|s|x|MiB) .* \d+\.\d\d(  missed)?$")
 
 
