@@ -57,7 +57,7 @@ def _postgresql(url: str, conn_max_age: int) -> dict[str, Any]:
     except ValueError as error:
         raise WrongSetting("DATABASE_URL has a port that is not a number from 0 to 65535") from error
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "partitions_site.postgresql",
         "NAME": name,
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),

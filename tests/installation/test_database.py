@@ -34,7 +34,7 @@ class TestPostgresql:
         found = database(
             "postgres://ann:se%40cret@db.example:6432/par%20tita?sslmode=require", conn_max_age=9
         )
-        assert found["ENGINE"] == "django.db.backends.postgresql"
+        assert found["ENGINE"] == "partitions_site.postgresql"
         assert (found["HOST"], found["PORT"], found["NAME"]) == ("db.example", "6432", "par tita")
         assert (found["USER"], found["PASSWORD"]) == ("ann", "se@cret")
         assert found["OPTIONS"] == {"sslmode": "require"}
