@@ -36,7 +36,7 @@ def measured(site: stand.Site, scale: float = 1) -> Iterator[Figure]:
     world.consumer("copy", {"sales": world.IDENTITY})
     asset_id, token = world.asset("sales").pk, stand.login()
     site.start_web(2)
-    warm_up, events = max(CLIENTS, int(400 * scale)), max(CLIENTS, int(EVENTS * scale))
+    warm_up, events = 50 * CLIENTS, max(CLIENTS, int(EVENTS * scale))
     floor = stand.plain_inserts(site, CLIENTS, max(0.3, 3 * scale))
     yield Figure(f"the floor: plain INSERT and COMMIT, {CLIENTS} connections", floor, "rows/s")
     post(site, token, asset_id, warm_up, "warm")
