@@ -48,7 +48,8 @@ def dispatch(*, now: datetime, limit: int = 100) -> list[tuple[int, int]]:
         due = Sensor.objects.due(now).order_by("next_look_at", "pk")
         rows = list(due.select_for_update(skip_locked=True, no_key=True)[:limit])
         for row in rows:
-            row.look_number += 1
+            is_waiting = row.lease_until is not None and row.began_at is None
+            row.look_number += not is_waiting  # a message that waits still, or got lost, may be sent twice
             row.began_at, row.lease_until = None, now + DISPATCH_AGAIN
         Sensor.objects.bulk_update(rows, ["look_number", "began_at", "lease_until"])
     return [(row.pk, row.look_number) for row in rows]
@@ -81,17 +82,31 @@ def look(pk: int, number: int, *, clock: Clock) -> None:
     began = clock()
     mine = Sensor.objects.looking().filter(pk=pk, look_number=number, began_at=None)
     sensor = mine.select_related("source").first()
-    if sensor is None:
+    if sensor is None or pk in _under_way:
         return
-    if not mine.update(began_at=began, lease_until=began + sensor.timeout + timeouts.GRACE):
+    lease = began + sensor.timeout + timeouts.GRACE
+    if not mine.update(began_at=began, lease_until=lease):
         return
-    seen = Look(sensor.cursor, began)
+    _under_way.add(pk)
+    try:
+        _take(sensor, number, Look(sensor.cursor, began), clock)
+    finally:
+        _under_way.discard(pk)
+        # Unless it was recorded: whoever overtook it by other means than time need not wait for its end.
+        Sensor.objects.filter(pk=pk, lease_until=lease).update(lease_until=None)
+
+
+_under_way: set[int] = set()
+"""Sensors at which this process looks: a thread that outlives its lease cannot be interrupted."""
+
+
+def _take(sensor: Sensor, number: int, seen: Look, clock: Clock) -> None:
     try:
         _call(sensor, seen)
         with transaction.atomic():
-            _record(sensor, number, seen, began, clock())
+            _record(sensor, number, seen, seen.at, clock())
     except (Exception, SystemExit, RunTimedOut) as error:
-        _fail(sensor, number, error, began, clock())
+        _fail(sensor, number, error, seen.at, clock())
 
 
 def _call(sensor: Sensor, seen: Look) -> None:
@@ -106,7 +121,7 @@ def _record(sensor: Sensor, number: int, seen: Look, began: datetime, now: datet
     if row is None:
         log.warning("a look of sensor %s was overtaken: nothing of it is recorded", sensor)
         return
-    found = _take(row, seen, now)
+    found = _make_true(row, seen, now)
     row.cursor, row.failures = seen.cursor, 0
     row.outcome = Outcome.FOUND if found else Outcome.NOTHING
     row.sentence = storable(seen.sentence or found or "nothing new")
@@ -115,7 +130,7 @@ def _record(sensor: Sensor, number: int, seen: Look, began: datetime, now: datet
         _keep(row, began, now)
 
 
-def _take(sensor: Sensor, seen: Look, now: datetime) -> str:
+def _make_true(sensor: Sensor, seen: Look, now: datetime) -> str:
     """Make what was said true; what came of it, in words, or nothing."""
     deed = Deed(by=f"sensor {sensor.name}", via="sensor")
     added = removed = 0

@@ -70,7 +70,7 @@ def held_runs(wanted: HeldFilter, *, now: datetime, after: str = "", size: int =
     :param after: where a page before said that the next one goes on.
     """
     start, _, pk = after.partition(".")
-    at, last = (int(start), int(pk)) if start.isdigit() and pk.isdigit() else (0, 0)
+    at, last = (int(start), int(pk)) if start.isdecimal() and pk.isdecimal() else (0, 0)
     found: list[tuple[int, HeldRun]] = []
     for number, rows in list(enumerate(_sections(_held(wanted), now, wanted.only_late)))[at:]:
         left = size + 1 - len(found)

@@ -76,7 +76,9 @@ def set_cursor(sensor: Sensor, cursor: str, *, deed: Deed, at: datetime) -> None
         )
     row = _locked(sensor)
     was, row.cursor, row.updated_at = row.cursor, cursor, at
-    row.look_number, row.lease_until, row.next_look_at = row.look_number + 1, None, at
+    row.look_number, row.next_look_at = row.look_number + 1, at
+    if row.began_at is None:  # nobody looks; whoever does frees it at its end
+        row.lease_until = None
     row.save(update_fields=["cursor", "updated_at", "look_number", "lease_until", "next_look_at"])
     journal.note(
         "sensor cursor set", deed=deed, at=at, sensor=row.name, was=was[:1000], now=row.cursor[:1000]

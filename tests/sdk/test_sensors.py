@@ -6,7 +6,7 @@ import pytest
 
 from core.models import AssetEvent, DagRun, JournalEntry, Sensor, SensorLook
 from core.models.sensors import Outcome
-from scheduling import dynamic, health, restart, sensors
+from scheduling import definitions, dynamic, health, restart, sensors
 from scheduling.board import attention
 from scheduling.configuration import set_cursor, set_sensor_paused
 from scheduling.configuration.sensors import InvalidCursor
@@ -241,12 +241,39 @@ class TestOneAtATime:
 
     def test_is_sent_again_when_its_message_was_lost(self, directory):
         sync(directory, INBOX)
-        [(_, lost)] = sensors.dispatch(now=NOW)
-        [(pk, number)] = sensors.dispatch(now=NOW + timedelta(minutes=2))
-        sensors.look(pk, lost, clock=lambda: LATER)
-        assert keys() == []
-        sensors.look(pk, number, clock=lambda: LATER)
+        [first] = sensors.dispatch(now=NOW)
+        assert sensors.dispatch(now=NOW + timedelta(minutes=2)) == [first]
+        sensors.look(*first, clock=lambda: LATER)
         assert keys() == ["a", "b"]
+
+    def test_whose_message_waits_for_very_long_still_happens_once(self, directory):
+        sync(directory, INBOX.replace(", idempotency_key=name", "").replace("look.cursor = name", "pass"))
+        sent = {sensors.dispatch(now=NOW + number * timedelta(minutes=2))[0] for number in range(5)}
+        for each in [*sent, *sent]:
+            sensors.look(*each, clock=lambda: LATER)
+        assert keys() == ["a", "b"]
+
+    def test_does_not_begin_while_another_goes_on_after_its_time(self, directory):
+        text = """
+            log = Asset("log")
+
+            @sensor
+            def s(look):
+                look.report(log, "k")
+                during(look)
+        """
+        sync(directory, text)
+        second = []
+
+        def during(look):
+            second.extend(sensors.dispatch(now=LATER))
+            sensors.look(*second[0], clock=lambda: LATER)
+
+        definitions.authored_sensor(one("s")).function.__globals__["during"] = during
+        [first] = sensors.dispatch(now=NOW)
+        sensors.look(*first, clock=lambda: NOW)
+        assert second[0] != first
+        assert keys("log") == []
 
     def test_of_one_number_happens_once(self, directory):
         sync(directory, INBOX.replace(", idempotency_key=name", "").replace("look.cursor = name", "pass"))
@@ -307,6 +334,20 @@ class TestSteering:
         set_cursor(one(), "z", deed=ALICE, at=NOW)
         sensors.look(pk, number, clock=lambda: NOW)
         assert (one().cursor, keys()) == ("z", [])
+        assert len(turn()) == 1
+
+    def test_a_cursor_set_during_a_look_lets_it_end_first(self, directory):
+        text = "@sensor\ndef s(look):\n    during()\n    look.cursor = 'seen'"
+        sync(directory, text)
+
+        def during():
+            set_cursor(one("s"), "a", deed=ALICE, at=NOW)
+            assert sensors.dispatch(now=NOW) == []
+
+        definitions.authored_sensor(one("s")).function.__globals__["during"] = during
+        turn()
+        assert (one("s").cursor, one("s").lease_until) == ("a", None)
+        assert len(sensors.dispatch(now=NOW)) == 1
 
     @pytest.mark.parametrize("cursor", ["a\0b", "x" * 100_001])
     def test_a_cursor_that_cannot_be_kept_is_refused(self, directory, cursor):

@@ -264,3 +264,8 @@ def test_the_walk_of_the_issue(visitor):
     assert "2026-03-10" not in read(visitor.get("/held")).links
     claims.succeed(world.start(DagRun.objects.get()), [claims.Output(asset("daily"))], at=NOW)
     assert "materialized" in read(visitor.part("/assets/daily?key=2026-03-10", "panel")).text
+
+
+@pytest.mark.parametrize("after", ["²", "1.²", "x", "0.", "9.9.9", "-1.2"])
+def test_an_address_that_says_nonsense_shows_the_first_page(visitor, day, after):
+    assert "2026-03-10" in read(visitor.get("/held", {"after": after})).text
