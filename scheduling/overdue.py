@@ -15,7 +15,7 @@ from core.models import Alert, Asset, Dependency, HeldRun
 from scheduling import expected, journal, listening, rounds
 from scheduling.algebra import specs
 from scheduling.algebra.conditions import Leaf
-from scheduling.algebra.lacking import Lack, lacks_of, overdue_at
+from scheduling.algebra.lacking import ExpectedAt, Lack, lacks_of, overdue_at
 from scheduling.algebra.verdicts import Kind, Verdict
 from scheduling.assessing import assess
 from scheduling.doorbell import Bell, ring
@@ -47,12 +47,8 @@ def when_late(rows: Sequence[HeldRun], verdicts: Mapping[int, Verdict]) -> dict[
     for row in rows:
         answer = heard[row.dag_id]
         if row.pk in lacks and isinstance(answer, DagListening):
-            leaves = assets[row.dag_id]
-
-            def expected_at(leaf: Leaf, key: str, leaves: dict[Leaf, Asset] = leaves) -> datetime | None:
-                return expectations.of(leaves[leaf], key).at if leaf in leaves else None
-
-            times[row.pk] = overdue_at(answer.listening, verdicts[row.pk], lacks[row.pk], expected_at)
+            at = _expected_by(assets[row.dag_id], expectations)
+            times[row.pk] = overdue_at(answer.listening, verdicts[row.pk], lacks[row.pk], at)
     return times
 
 
@@ -122,6 +118,13 @@ def note_late(*, now: datetime, limit: int = 200) -> int:
         if settings.ALERT_URL and late:
             _leave_alerts(late, verdicts, now)
     return len(rows)
+
+
+def _expected_by(leaves: Mapping[Leaf, Asset], expectations: Expectations) -> ExpectedAt:
+    def expected_at(leaf: Leaf, key: str) -> datetime | None:
+        return expectations.of(leaves[leaf], key).at if leaf in leaves else None
+
+    return expected_at
 
 
 def _entry(row: HeldRun, verdict: Verdict, now: datetime) -> journal.JournalEntry:

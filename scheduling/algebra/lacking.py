@@ -5,11 +5,10 @@ Nothing here decides whether it may fire: that is `verdicts.judge`.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from math import inf
 
 from scheduling.algebra.conditions import All, Any, Expression, Leaf
-from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.mappers import Mapper
 from scheduling.algebra.verdicts import Kind, Late, Listening, Progress, Verdict
 
@@ -71,8 +70,16 @@ def overdue_at(
     for end in sorted({end for end in ends.values() if end}):
         late = {leaf for leaf, other in ends.items() if other and other <= end}
         if not listening.condition.holds(lambda leaf, late=late: leaf not in late):  # type: ignore[misc]
-            return end + listening.late_after
+            return _later(end, listening.late_after)
     return None
+
+
+def _later(end: datetime, late_after: timedelta) -> datetime | None:
+    """So long after `end`; none if that is beyond all time."""
+    try:
+        return end + late_after
+    except OverflowError:
+        return None
 
 
 def _lack(each: Progress, mapper: Mapper, key: str, anew: bool) -> Lack:
@@ -85,8 +92,8 @@ def _lack(each: Progress, mapper: Mapper, key: str, anew: bool) -> Lack:
         return Lack(each.leaf, keys, each.needed - (len(each.received) - len(spent)))
     try:
         return Lack(each.leaf, _that_map(mapper, key))
-    except PartitionError as error:
-        return Lack(each.leaf, (), problem=str(error))
+    except Exception as error:  # a plug-in's mapper may raise anything; nobody can name a key then
+        return Lack(each.leaf, (), problem=str(error) or type(error).__name__)
 
 
 def _that_map(mapper: Mapper, key: str) -> tuple[str, ...]:

@@ -87,6 +87,14 @@ class TestLacks:
         [lack] = lacks(how, waiting)
         assert (lack.keys, lack.count) == (("jp", "us"), 2)
 
+    def test_a_mapper_that_fails_where_nobody_asked_it_before_is_a_problem(self):
+        class Failing(IdentityMapper):
+            def upstream_keys(self, key):
+                raise ZeroDivisionError("no upstream")
+
+        how = listening(A & B, {B: Failing()})
+        assert lacks(how, held({A: [DAY]})) == (Lack(B, (), problem="no upstream"),)
+
 
 class TestFewest:
     @pytest.mark.parametrize(
@@ -192,6 +200,10 @@ class TestOverdue:
     def test_a_key_without_a_time_hides_no_other(self):
         how = listening(A, {A: of_hours()}, late_after=HOUR)
         assert self.due(how, held(), self.by_hour(7)) == self.at(7) + HOUR
+
+    def test_is_never_late_beyond_all_time(self):
+        how = listening(A, {}, late_after=timedelta(days=4_000_000))
+        assert self.due(how, held(), {A: self.at(9)}) is None
 
     def test_a_dag_that_does_not_say_late_after_is_never_late(self):
         assert self.due(listening(A, {}), held(), {A: self.at(9)}) is None
