@@ -162,8 +162,9 @@ class TestAlert:
             "url": f"https://partita.example/held/{day.pk}",
         }
 
-    def test_rings_for_whoever_sends_it(self, day, settings):
+    def test_rings_for_whoever_sends_it(self, day, settings, django_capture_on_commit_callbacks):
         settings.ALERT_URL = "https://pager.example/"
         Bell.objects.all().delete()
-        overdue.note_late(now=at(9, 30))
+        with django_capture_on_commit_callbacks(execute=True):
+            overdue.note_late(now=at(9, 30))
         assert Bell.objects.filter(name="send_alerts").count() == (1 if settings.EMBEDDED else 0)
