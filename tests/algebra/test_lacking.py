@@ -77,9 +77,11 @@ class TestLacks:
         assert "never comes about" in lack.problem
 
     def test_too_few_keys_for_the_policy_are_a_problem(self):
-        how = listening(A, {A: of_regions(MinimumCount(4))})
-        [lack] = lacks(how, held({A: ["tw"]}))
-        assert lack.problem == "needs 4 of only 3 keys"
+        short = "2026-03-08"  # a day of 23 hours
+        new_york = StartOfDayMapper(timezone="America/New_York")
+        how = listening(A, {A: RollupMapper(new_york, DayWindow(), MinimumCount(24))})
+        [lack] = lacks_of(how, short, judge(how, Held(short, NOW, NOW, received={A: {}}), NOW))
+        assert lack.problem == "needs 24 of only 23 hours"
 
     def test_where_all_must_come_anew_what_was_consumed_lacks(self):
         how = listening(A, {A: of_regions()}, late=Late.RESTART)
