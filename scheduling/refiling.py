@@ -47,7 +47,7 @@ def to_file(dag: Dag, counted: Q, assets: Collection[int]) -> list[AssetEvent]:
     """The events of `assets` to file anew, oldest first: `counted` ones, and those that had a problem."""
     unmapped = Q(problems__dag=dag, partition_key__isnull=False)
     found = AssetEvent.objects.filter(counted | unmapped, asset__in=assets).distinct()
-    return list(found.order_by("pk"))
+    return list(found.only("asset_id", "partition_key", "timestamp").order_by("pk"))
 
 
 def _take_out(dag: Dag, pks: Collection[int]) -> list[AssetEvent]:

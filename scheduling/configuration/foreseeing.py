@@ -19,7 +19,9 @@ from scheduling.listening import UNKEYED, DagListening
 from scheduling.mapping import Arrival, Mapped, map_by
 from scheduling.refiling import to_file
 
-Received = dict[int, dict[tuple[int, str], ReceivedKey]]
+Received = dict[int, dict[tuple[int, str], bool]]
+"""By held run, asset and key: whether the key is fresh."""
+
 PORTION = 5000
 
 
@@ -57,7 +59,8 @@ def foresee(dag: Dag, heard: DagListening, *, now: datetime) -> Foreseen:
     for held_run, event in held.values_list("held_run_id", "event_id"):
         pairs[held_run].append(event)
     counted = Q(pk__in=held.values("event_id"))
-    mapped = map_by(dag, heard, to_file(dag, counted, heard.leaf_of.keys()))
+    events = to_file(dag, counted, heard.leaf_of.keys())
+    mapped = map_by(dag, heard, events)
     rows, arrivals = _rows(dag, heard, before, filing.uncounted(mapped.arrivals), now)
     places: dict[int, set[str]] = {}
     received = _received(rows, heard, arrivals, places)
@@ -66,13 +69,22 @@ def foresee(dag: Dag, heard: DagListening, *, now: datetime) -> Foreseen:
         rows,
         received,
         _judged(list(rows.values()), heard, received, now),
-        list(AssetEvent.objects.filter(counted).select_related("asset").order_by("pk")),
+        _counted(events, pairs, counted, heard),
         pairs,
         places,
         mapped,
         set(MappingProblem.objects.filter(dag=dag).values_list("event_id", flat=True)),
         heard.leaf_of.keys(),
     )
+
+
+def _counted(
+    events: Iterable[AssetEvent], pairs: Mapping[int, Sequence[int]], counted: Q, heard: DagListening
+) -> list[AssetEvent]:
+    """The events that held runs have counted: those to be filed, and those of assets not listened to."""
+    now = {event for counted_by in pairs.values() for event in counted_by}
+    others = AssetEvent.objects.filter(counted).exclude(asset__in=heard.leaf_of.keys()).order_by("pk")
+    return [*(event for event in events if event.pk in now), *others]
 
 
 def _rows(
@@ -110,19 +122,15 @@ def _received(
     for row, part, is_fresh in (
         filling.there(list(rows.values()), dags) if filling.needs_several(heard) else ()
     ):
-        received[row.pk][part.asset_id, part.key] = _key(row, part.asset_id, part.key, is_fresh)
+        received[row.pk][part.asset_id, part.key] = is_fresh
         if part.event_id is not None:
             places.setdefault(part.event_id, set()).add(row.partition_key)
     for arrival in arrivals:
         row, event = rows[arrival.key], arrival.event
         key = event.partition_key or UNKEYED
-        received[row.pk][event.asset_id, key] = _key(row, event.asset_id, key, True)
+        received[row.pk][event.asset_id, key] = True
         places.setdefault(event.pk, set()).add(row.partition_key)
     return received
-
-
-def _key(row: HeldRun, asset_id: int, key: str, is_fresh: bool) -> ReceivedKey:
-    return ReceivedKey(held_run_id=row.pk, asset_id=asset_id, key=key, is_fresh=is_fresh)
 
 
 def _judged(
@@ -138,7 +146,13 @@ def _judged(
 def _verdicts(
     rows: Sequence[HeldRun], heard: DagListening, received: Received, now: datetime
 ) -> dict[int, Verdict]:
-    listed = {row.pk: [received[row.pk][name] for name in sorted(received[row.pk])] for row in rows}
+    listed = {
+        row.pk: [
+            ReceivedKey(asset_id=asset_id, key=key, is_fresh=is_fresh)
+            for (asset_id, key), is_fresh in sorted(received[row.pk].items())
+        ]
+        for row in rows
+    }
     return judge_all(rows, dict.fromkeys({row.dag_id for row in rows}, heard), listed, now=now)
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Generic, TypeVar
 from uuid import uuid4
 
-from core.models import AssetEvent, ConsumedEvent, Dag, HeldRun
+from core.models import Asset, ConsumedEvent, Dag, HeldRun
 from scheduling import listening
 from scheduling.algebra import specs
 from scheduling.algebra.differences import Difference, differences
@@ -23,7 +23,7 @@ from scheduling.configuration.problems import Problem, problems_around
 MOST_NAMED = 100
 """Of each thing that would happen so many are named; all are counted."""
 
-MOST_FORESEEN = 100_000
+MOST_FORESEEN = 20_000
 """Events that held runs have counted: with more the effect is not worked out."""
 
 T = TypeVar("T")
@@ -164,27 +164,26 @@ def _moves(foreseen: Foreseen) -> Iterator[Move]:
 
 def _lost(foreseen: Foreseen) -> Iterator[Lost]:
     """Keys that are counted now and would have a problem, or that nobody would listen to."""
-    named: set[tuple[int, str]] = set()
-    for event in foreseen.counted:
-        key = event.partition_key or ""
-        if event.pk not in foreseen.places and (event.asset_id, key) not in named:
-            named.add((event.asset_id, key))
-            yield Lost(event.asset.name, key, _reason(event, foreseen))
+    problems = {each.event.pk: each.sentence for each in foreseen.mapped.problems}
+    keys = {each.event.pk: each.key for each in foreseen.mapped.arrivals}
+    lost = [event for event in foreseen.counted if event.pk not in foreseen.places]
+    names = dict(Asset.objects.filter(pk__in={each.asset_id for each in lost}).values_list("pk", "name"))
+    told: dict[tuple[int, str], Lost] = {}
+    for event in lost:
+        name, key = names[event.asset_id], event.partition_key or ""
+        if event.asset_id not in foreseen.listens_to:
+            reason = f"the Dag would not listen to {name}"
+        elif event.pk in keys:
+            reason = f"{keys[event.pk]} has run, and would not count it again"
+        else:
+            reason = problems.get(event.pk, "it maps to no key")
+        told.setdefault((event.asset_id, key), Lost(name, key, reason))
+    return iter(told.values())
 
 
 def _regained(foreseen: Foreseen) -> Iterator[str]:
     events = {each.event.pk: each.event.partition_key or "" for each in foreseen.mapped.arrivals}
     return iter(dict.fromkeys(key for pk, key in events.items() if pk in foreseen.refused))
-
-
-def _reason(event: AssetEvent, foreseen: Foreseen) -> str:
-    problem = next((each for each in foreseen.mapped.problems if each.event.pk == event.pk), None)
-    if problem is not None:
-        return problem.sentence
-    if event.asset_id not in foreseen.listens_to:
-        return f"the Dag would not listen to {event.asset.name}"
-    keys = [each.key for each in foreseen.mapped.arrivals if each.event.pk == event.pk]
-    return f"{keys[0]} has run, and would not count it again" if keys else "it maps to no key"
 
 
 def _problems(

@@ -219,9 +219,9 @@ def _foreseen(play, spec):
 
 def _received(seen):
     return {
-        (key, asset_id, name, each.is_fresh)
+        (key, asset_id, name, is_fresh)
         for key, row in seen.after.items()
-        for (asset_id, name), each in seen.received[row.pk].items()
+        for (asset_id, name), is_fresh in seen.received[row.pk].items()
     }
 
 
