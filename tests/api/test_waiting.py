@@ -1,14 +1,19 @@
 """`…/dagRuns/{run_id}/wait`: a line with the state of a run until it has ended."""
 
+import asyncio
 import json
 from datetime import timedelta
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.db import connections
 from django.utils import timezone
 
 from core.models import DagRun
+from partitions_site import roles
 from partitions_site.api import waiting
+from partitions_site.models import ApiToken
+from partitions_site.threaded import Threaded
 from scheduling import claims
 
 pytestmark = pytest.mark.django_db
@@ -66,6 +71,51 @@ class TestLines:
             pass
 
         assert states(said(waiting.lines(run.pk, 10, pause))) == ["queued"] * 4
+
+
+async def come(web, url, token):
+    """Each message of an answer, as the web application sends it."""
+    path, _, query = url.partition("?")
+    headers = [(b"host", b"127.0.0.1"), (b"authorization", f"Bearer {token}".encode())]
+    scope = {"type": "http", "http_version": "1.1", "method": "GET", "path": path, "headers": headers}
+    coming, sent = [{"type": "http.request"}], asyncio.Queue()
+
+    async def receive():
+        return coming.pop() if coming else await asyncio.Event().wait()
+
+    asking = asyncio.ensure_future(web(scope | {"query_string": query.encode()}, receive, sent.put))
+    try:
+        while True:
+            message = await asyncio.wait_for(sent.get(), 20)
+            yield message
+            if message["type"] == "http.response.body" and not message.get("more_body"):
+                return
+    finally:
+        asking.cancel()
+
+
+@pytest.mark.django_db(transaction=True)
+class TestWebApplication:
+    def test_sends_a_line_while_the_run_goes_on(self, run, user_of):
+        """Nobody has to wait for the last line to see the first."""
+        _, token = ApiToken.objects.create(user=user_of(roles.VIEWER), expiry=None)
+        web = Threaded(1)
+
+        async def follow():
+            bodies, started = [], False
+            async for message in come(web, f"{URL}?interval=0.1", token):
+                bodies.append(message.get("body", b""))
+                if message.get("body") and not started:
+                    started = True
+                    await waiting.sync_to_async(DagRun.objects.update)(state="success")
+            return b"".join(bodies).decode()
+
+        try:
+            said = states(asyncio.run(follow()))
+            assert (said[0], said[-1]) == ("queued", "success")
+        finally:
+            web._threads.submit(connections.close_all).result()
+            async_to_sync(waiting.sync_to_async(connections.close_all))()
 
 
 class TestAddress:

@@ -1,12 +1,15 @@
 """The web application as an ASGI server sees it."""
 
 import asyncio
+import io
+import itertools
 import threading
 import time
+from typing import ClassVar
 
 import pytest
 from django.core.handlers.base import BaseHandler
-from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http import FileResponse, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.urls import path
 
 from partitions_site.threaded import Threaded
@@ -35,7 +38,43 @@ def fail(request):
     raise RuntimeError("boom")
 
 
-urlpatterns = [path("echo", echo), path("thread", thread), path("lines", lines), path("fail", fail)]
+async def count():
+    for number in itertools.count():
+        yield f"{number}\n"
+        await asyncio.sleep(0.01)
+
+
+def endless(request):
+    return StreamingHttpResponse(count())
+
+
+class Zeros(io.BytesIO):
+    """A file that remembers how much was asked of it at a time, and whether it was closed."""
+
+    asked: ClassVar[list[int]] = []
+    closed_ones: ClassVar[list[bool]] = []
+
+    def read(self, size=-1):
+        self.asked.append(size)
+        return super().read(size)
+
+    def close(self):
+        self.closed_ones.append(True)
+        super().close()
+
+
+def file(request):
+    return FileResponse(Zeros(bytes(300_000)))
+
+
+urlpatterns = [
+    path("echo", echo),
+    path("thread", thread),
+    path("lines", lines),
+    path("endless", endless),
+    path("file", file),
+    path("fail", fail),
+]
 
 
 @pytest.fixture
@@ -45,8 +84,11 @@ def web(settings):
     return Threaded(2)
 
 
-async def ask(web, address, *parts, method="GET", end=True):
-    """All that is sent in answer to a request whose body comes in `parts`."""
+async def ask(web, address, *parts, method="GET", end=True, read=None):
+    """All that is sent in answer to a request whose body comes in `parts`.
+
+    :param read: called with each message before the next; the client goes away when it returns False.
+    """
     where, _, query = address.partition("?")
     scope = {
         "type": "http",
@@ -62,13 +104,18 @@ async def ask(web, address, *parts, method="GET", end=True):
     }
     coming = [{"type": "http.request", "body": part, "more_body": True} for part in parts]
     coming.append({"type": "http.request"} if end else {"type": "http.disconnect"})
-    sent = []
+    sent, gone = [], asyncio.Event()
 
     async def receive():
-        return coming.pop(0)
+        if coming:
+            return coming.pop(0)
+        await gone.wait()
+        return {"type": "http.disconnect"}
 
     async def send(message):
         sent.append(message)
+        if read and await read(message) is False:
+            gone.set()
 
     await web(scope, receive, send)
     return sent
@@ -135,6 +182,55 @@ def test_what_streams_is_sent_as_it_comes(web):
     sent = asyncio.run(ask(web, "/lines"))
     assert [message.get("body") for message in sent[1:]] == [b"0\n", b"1\n", b"2\n", None]
     assert sent[-1] == {"type": "http.response.body"}
+
+
+def test_what_waits_between_its_lines_is_sent_as_it_comes_and_ends_with_its_reader(web):
+    async def read(message):
+        return message.get("body") != b"4\n"
+
+    sent = asyncio.run(asyncio.wait_for(ask(web, "/endless", read=read), 10))
+    bodies = [message.get("body") for message in sent[1:]]
+    assert bodies == [b"0\n", b"1\n", b"2\n", b"3\n", b"4\n"]
+
+
+def test_streams_hold_no_thread(web):
+    """More of them than there are threads, and everybody else is answered."""
+
+    async def crowd():
+        streams = [asyncio.ensure_future(ask(web, "/endless")) for _ in range(6)]
+        await asyncio.sleep(0.1)
+        answer = await asyncio.wait_for(ask(web, "/echo"), 10)
+        for stream in streams:
+            stream.cancel()
+        ends = await asyncio.gather(*streams, return_exceptions=True)
+        return answer, ends
+
+    answer, ends = asyncio.run(crowd())
+    assert answer[0]["status"] == 200
+    assert all(isinstance(end, asyncio.CancelledError) for end in ends)
+
+
+def test_whoever_reads_a_file_slowly_holds_no_thread(web, monkeypatch):
+    monkeypatch.setattr(Zeros, "asked", [])
+    monkeypatch.setattr(Zeros, "closed_ones", [])
+
+    async def crowd():
+        go_on = asyncio.Event()
+
+        async def read(message):
+            await go_on.wait()
+
+        readers = [asyncio.ensure_future(ask(web, "/file", read=read)) for _ in range(4)]
+        await asyncio.sleep(0.1)
+        answer = await asyncio.wait_for(ask(web, "/echo"), 10)
+        go_on.set()
+        return answer, await asyncio.gather(*readers)
+
+    answer, files = asyncio.run(crowd())
+    assert answer[0]["status"] == 200
+    assert [answered(sent) for sent in files] == [(200, bytes(300_000))] * 4
+    assert set(Zeros.asked) == {2**16}
+    assert len(Zeros.closed_ones) >= 4
 
 
 def test_a_request_that_breaks_off_reaches_no_view(web, monkeypatch):

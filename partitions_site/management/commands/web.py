@@ -1,7 +1,6 @@
 import contextlib
 import signal
 import sys
-import warnings
 from argparse import ArgumentParser
 from typing import Any
 
@@ -34,8 +33,6 @@ class Command(BaseCommand):
                 timeout_graceful_shutdown=2,
             )
         )
-        # Files are read in one go, whichever way they are sent; whether to warn is not worth a line a file.
-        warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
         # After a clean end uvicorn raises the signal that stopped it once more: that is no failure.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         with contextlib.suppress(KeyboardInterrupt):
