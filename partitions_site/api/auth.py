@@ -94,9 +94,7 @@ class Rights(BasePermission):
         if method in SAFE_METHODS or not hasattr(view, method.lower()):
             return True
         needed = getattr(view, "needs", {}).get(method)
-        if needed is None or not _is_in_scope(request.auth, needed):
-            return False
-        return needed in (SIGNED_IN, A_READ) or request.user.has_perm(needed)
+        return needed is not None and may(request, needed)
 
 
 SIGNED_IN = "signed in"
@@ -150,6 +148,13 @@ class OpenAddress(Address):
 
     authentication_classes = ()
     permission_classes = ()
+
+
+def may(request: Request, needed: str) -> bool:
+    """Whether whoever asks may do this, and their token is for it. For what a body asks, too."""
+    if not _is_in_scope(request.auth, needed):
+        return False
+    return needed in (SIGNED_IN, A_READ) or request.user.has_perm(needed)
 
 
 def deed(request: Request, reason: str = "") -> Deed:

@@ -8,7 +8,7 @@ from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.request import Request
 
 from core.models import DagRun
-from partitions_site.api.auth import deed
+from partitions_site.api.auth import deed, may
 from partitions_site.api.fields import Form, OneOf
 from partitions_site.api.one_run import change
 from partitions_site.api.runs import RunRefIn, find_run
@@ -56,9 +56,9 @@ def carry_out(actions: list[dict[str, Any]], request: Request, dag_id: str | Non
     """Do each action; what fails of one does not hold up the others.
 
     :param dag_id: the Dag of all runs; None if every entity names its own.
-    :raises PermissionDenied: before anything is done, if runs are to be deleted by whoever may not.
+    :raises PermissionDenied: before anything is done, if runs are to be deleted and may not be.
     """
-    if any(action["action"] == "delete" for action in actions) and not request.user.has_perm(DELETE):
+    if any(action["action"] == "delete" for action in actions) and not may(request, DELETE):
         raise PermissionDenied
     outcomes: dict[str, Any] = {"create": None, "update": None, "delete": None}
     for action in actions:

@@ -9,7 +9,7 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from partitions_site.api.auth import SIGNED_IN, Address
+from partitions_site.api.auth import SIGNED_IN, Address, may
 from partitions_site.api.dags import find_dag
 from partitions_site.api.fields import Form, JsonObject, PartitionKey, Text, read_body
 from partitions_site.api.schedules import CHANGE, DefinitionProblemOut, misfit
@@ -133,7 +133,7 @@ class MappingPreview(Address):
     def post(self, request: Request, dag_id: str) -> Response:
         body = read_body(MappingPreviewIn, request)
         dag, proposed = find_dag(dag_id), body.get("schedule")
-        if proposed is not None and not request.user.has_perm(CHANGE):
+        if proposed is not None and not may(request, CHANGE):
             raise PermissionDenied
         typed, asset = body.get("keys", ()), body["asset"]
         answer: dict[str, Any] = {

@@ -3,6 +3,7 @@
 import pytest
 from rest_framework.test import APIClient
 
+from core.models import DagRun
 from partitions_site import roles
 from partitions_site.models import ApiToken
 
@@ -39,6 +40,19 @@ class TestScopes:
         assert trigger(client) == 200
         assert client.delete("/api/v2/dags/lab_plain/dagRuns/x").status_code == 403
         assert client.post("/api/v2/pools", {"name": "p", "slots": 1}).status_code == 403
+
+    @pytest.mark.parametrize("dag_id", ["~", "lab_plain"])
+    def test_nor_does_a_body_make_it_do_more(self, with_token, dag_id):
+        """Many runs are deleted with a PATCH, whose address is one that operators may use."""
+        assert trigger(with_token(Scope.WRITE)) == 200
+        url, entity = f"/api/v2/dags/{dag_id}/dagRuns", {"dag_id": "lab_plain", "dag_run_id": "x"}
+        actions = {"actions": [{"action": "delete", "entities": [entity]}]}
+        assert with_token(Scope.WRITE).patch(url, actions).status_code == 403
+        assert DagRun.objects.count() == 1
+        noted = {"action": "update", "entities": [entity | {"note": "n"}], "update_mask": ["note"]}
+        assert with_token(Scope.WRITE).patch(url, {"actions": [noted]}).status_code == 200
+        assert with_token(Scope.ALL).patch(url, actions).status_code == 200
+        assert not DagRun.objects.exists()
 
     def test_a_token_for_all_does_what_its_owner_may(self, with_token):
         client = with_token(Scope.ALL)
