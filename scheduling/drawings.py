@@ -9,9 +9,12 @@ of these alone). One transaction at a time, behind the writers:
 1. takes some of those that nobody has locked, and marks them drawn as they are;
 2. puts the looks of their keys into the blocks of their assets.
 
+Their writers wait for that, so it is short: what keys an asset has is worked out before, and drawings are
+made anew in transactions of their own that mark nothing.
+
 A block is a function of what is marked and of nothing else, and both change in one transaction under one
 lock: so it is exact, whoever writes meanwhile. Whoever reads puts over it what is not drawn yet
-(`board.drawn`). This waits for no row, so it is in nobody's way and can be part of no deadlock.
+(`board.drawn`). This waits for no row, so it can be part of no deadlock.
 
 Keys are numbered by the definition of their asset; those it does not have, and all keys of an asset without a
 definition, are numbered as they are first drawn, their names kept in the block. When the numbers are other
@@ -52,26 +55,48 @@ def draw(*, now: datetime, portion: int = PORTION) -> int:
 
     :returns: how many partitions, held runs and drawings; 0 when nothing is left or somebody else draws.
     """
+    expected = universe.of_assets(list(Asset.objects.order_by("pk")), now=now)
+    count = _renew(expected)
     with transaction.atomic():
         if not locks.try_drawing():
-            return 0
-        keys, count = _mark(portion)
-        expected = universe.of_assets(list(Asset.objects.order_by("pk")), now=now)
-        drawings = {drawing.asset_id: drawing for drawing in Drawing.objects.all()}
-        for asset_id, of_asset in sorted(expected.items()):
-            drawing = drawings.get(asset_id)
-            if drawing is None or drawing.name != of_asset.name:
-                count += drawing is not None
-                _make_anew(asset_id, of_asset)
-            elif asset_id in keys:
-                _Sheet(drawing, of_asset).put(_marked_looks(asset_id, of_asset, keys[asset_id]))
-    return count
+            return count
+        keys, marked = _mark(portion)
+        for drawing in Drawing.objects.filter(asset__in=keys).order_by("asset"):
+            of_asset = expected.get(drawing.asset_id)
+            if of_asset is None or of_asset.name != drawing.name:
+                drawing.delete()  # its definition has changed since we asked: made anew in the next call
+            else:
+                looks = _marked_looks(drawing.asset_id, of_asset, keys[drawing.asset_id])
+                _Sheet(drawing, of_asset).put(looks)
+    return count + marked
+
+
+class Busy(Exception):
+    """Somebody draws at this moment."""
 
 
 def forget(assets: Iterable[Asset]) -> int:
-    """Have the drawings of `assets` made anew, whatever they show; how many there were."""
+    """Have the drawings of `assets` made anew, whatever they show; how many there were.
+
+    :raises Busy: if somebody draws them.
+    """
     with transaction.atomic():
+        if not locks.try_drawing():
+            raise Busy("somebody draws at this moment: try again")
         return Drawing.objects.filter(asset__in=list(assets)).delete()[1].get("core.Drawing", 0)
+
+
+def _renew(expected: Mapping[int, Universe]) -> int:
+    """Make the drawings that are missing or of another definition; how many of another there were."""
+    count, names = 0, dict(Drawing.objects.values_list("asset_id", "name"))
+    for asset_id, of_asset in sorted(expected.items()):
+        if names.get(asset_id) != of_asset.name:
+            with transaction.atomic():
+                if not locks.try_drawing():
+                    return count
+                _make_anew(asset_id, of_asset)
+            count += asset_id in names
+    return count
 
 
 def _mark(portion: int) -> tuple[Keys, int]:

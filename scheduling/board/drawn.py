@@ -34,9 +34,11 @@ MOST_PATCHES = 20_000
 TRIES = 5
 """Looks at blocks that somebody draws meanwhile."""
 
-KEPT = 4000
-_kept: dict[UUID, tuple[bytes, tuple[str, ...]]] = {}
-"""Looks and keys of the blocks that this process has seen, by edition."""
+MOST_KEPT = 64_000_000
+"""Bytes of blocks that one process keeps, roughly; then it begins anew."""
+
+KEY_WEIGHT = 100
+"""What a kept key takes, roughly."""
 
 Facts = dict[str, Look | None]
 """How keys look now; none for those of which there is nothing to say."""
@@ -55,11 +57,37 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
+class _Content:
+    """What is in a block of one edition; `keys` of a loose one."""
+
+    edition: UUID
+    looks: bytes
+    keys: tuple[str, ...]
+
+    @property
+    def weight(self) -> int:
+        return len(self.looks) + KEY_WEIGHT * len(self.keys)
+
+
+_kept: dict[int, _Content] = {}
+"""The blocks that this process has seen, each as it was last, by primary key."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """A block as its drawing has it now."""
+
     pk: int
     number: int
     is_loose: bool
     edition: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    number: int
+    is_loose: bool
+    content: _Content
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,14 +192,18 @@ LOOKS = {
 def _blocks(asset_ids: set[int], expected: Mapping[int, Universe]) -> dict[int, list[_Block]]:
     """The blocks of each drawing; none of one that has been made anew for another definition meanwhile."""
     for _ in range(TRIES):
-        found = _editions(asset_ids, expected)
-        if _know([block for blocks in found.values() for block in blocks]):
-            return found
+        names = _editions(asset_ids, expected)
+        known = _contents([name for blocks in names.values() for name in blocks])
+        if known is not None:
+            return {
+                asset_id: [_Block(name.number, name.is_loose, known[name.pk]) for name in blocks]
+                for asset_id, blocks in names.items()
+            }
     return {}
 
 
-def _editions(asset_ids: set[int], expected: Mapping[int, Universe]) -> dict[int, list[_Block]]:
-    found: dict[int, list[_Block]] = {}
+def _editions(asset_ids: set[int], expected: Mapping[int, Universe]) -> dict[int, list[_Name]]:
+    found: dict[int, list[_Name]] = {}
     if not asset_ids:
         return found
     rows = Drawing.objects.filter(asset__in=asset_ids).annotate(
@@ -185,25 +217,33 @@ def _editions(asset_ids: set[int], expected: Mapping[int, Universe]) -> dict[int
         if name == expected[asset_id].name:
             blocks = found.setdefault(asset_id, [])
             if block[0] is not None:
-                blocks.append(_Block(*block))
+                blocks.append(_Name(*block))
     return found
 
 
-def _know(blocks: Sequence[_Block]) -> bool:
-    """Read what this process has not seen yet; false if one of them has been drawn again by now."""
-    unseen = [block for block in blocks if block.edition not in _kept]
-    if unseen and len(_kept) + len(unseen) > KEPT:
-        _kept.clear()
-        unseen = list(blocks)
+def _contents(names: Sequence[_Name]) -> dict[int, _Content] | None:
+    """What is in these blocks, read where this process has not seen it; none if one has been drawn again."""
+    known = {name.pk: kept for name in names if (kept := _kept.get(name.pk)) and kept.edition == name.edition}
+    unseen = [name.pk for name in names if name.pk not in known]
+    rows = DrawnBlock.objects.filter(pk__in=unseen) if unseen else DrawnBlock.objects.none()
+    for pk, edition, looks, keys in rows.values_list("pk", "edition", "looks", "keys"):
+        known[pk] = _Content(edition, bytes(looks), tuple(keys.split("\n")) if keys else ())
     if unseen:
-        rows = DrawnBlock.objects.filter(pk__in=[block.pk for block in unseen])
-        for edition, looks, keys in rows.values_list("edition", "looks", "keys"):
-            _kept[edition] = bytes(looks), tuple(keys.split("\n")) if keys else ()
-    return all(block.edition in _kept for block in blocks)
+        _keep({pk: known[pk] for pk in unseen if pk in known})
+    return (
+        known if all(name.pk in known and known[name.pk].edition == name.edition for name in names) else None
+    )
+
+
+def _keep(new: Mapping[int, _Content]) -> None:
+    weight = sum(each.weight for each in list(_kept.values())) + sum(each.weight for each in new.values())
+    if weight > MOST_KEPT:
+        _kept.clear()
+    _kept.update(new)
 
 
 def _found(expected: Universe, blocks: Sequence[_Block], patch: Facts) -> Found:
-    name = (frozenset(block.edition for block in blocks), frozenset(patch.items()))
+    name = (frozenset(block.content.edition for block in blocks), frozenset(patch.items()))
     return Found(name, partial(_put_together, expected, blocks, patch))
 
 
@@ -227,7 +267,7 @@ def _put_together(expected: Universe, blocks: Sequence[_Block], patch: Facts) ->
 
 
 def _numbered(expected: Universe, blocks: Sequence[_Block]) -> bytearray:
-    contents = {block.number: _kept[block.edition][0] for block in blocks if not block.is_loose}
+    contents = {block.number: block.content.looks for block in blocks if not block.is_loose}
     last = max((number for number in contents if number * BLOCK < expected.count), default=-1)
     blank = bytes([Look.MISSING]) * BLOCK
     parts = [contents.get(number, b"") + blank[len(contents.get(number, b"")) :] for number in range(last)]
@@ -239,8 +279,8 @@ def _numbered(expected: Universe, blocks: Sequence[_Block]) -> bytearray:
 def _loose(blocks: Sequence[_Block]) -> dict[str, Look]:
     found: dict[str, Look] = {}
     for block in sorted((block for block in blocks if block.is_loose), key=lambda block: block.number):
-        looks, keys = _kept[block.edition]
-        found |= {key: Look(look) for key, look in zip(keys, looks, strict=True) if look != GONE}
+        each = zip(block.content.keys, block.content.looks, strict=True)
+        found |= {key: Look(look) for key, look in each if look != GONE}
     return found
 
 
@@ -251,7 +291,7 @@ def _early(expected: Universe, blocks: Sequence[_Block]) -> dict[str, Look]:
         begin = block.number * BLOCK
         if block.is_loose or expected.definition is None or begin + BLOCK <= expected.count:
             continue
-        for at, look in enumerate(_kept[block.edition][0], begin):
+        for at, look in enumerate(block.content.looks, begin):
             if at >= expected.count and look != Look.MISSING:
                 found[expected.definition.key_at(at, expected.now)] = Look(look)
     return found

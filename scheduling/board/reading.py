@@ -3,7 +3,6 @@
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
 
 from django.db.models import Q
 
@@ -13,7 +12,7 @@ from scheduling.board.cells import Cells, Look
 from scheduling.board.defined import Defined, axis_of
 from scheduling.board.drawn import Drawn
 from scheduling.board.labels import places
-from scheduling.board.orders import Listed
+from scheduling.board.orders import Listed, Order
 from scheduling.board.universe import MOST_KEYS, Universe
 
 MOST_LISTED = 20_000
@@ -22,11 +21,21 @@ MOST_LISTED = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The cells of an asset, and how many keys are too many to be among them."""
+    """The cells of an asset, and how many keys are too many to be among them.
+
+    `listing` names the keys that are listed, if they are.
+    """
 
     cells: Cells
     left_off: int
     name: Hashable
+    listing: Hashable = None
+
+    @property
+    def weight(self) -> int:
+        """What it takes in memory, in bytes, roughly."""
+        listed = len(self.cells.places) if isinstance(self.cells.places, Listed) else 0
+        return len(self.cells.looks) + PLACE_WEIGHT * listed
 
 
 def read(assets: Sequence[Asset], *, now: datetime) -> dict[int, Read]:
@@ -39,7 +48,8 @@ def read(assets: Sequence[Asset], *, now: datetime) -> dict[int, Read]:
         name = (of_asset.name, of_asset.count, of_asset.is_defined, found.name)
         known = _kept.get(asset.pk)
         if known is None or known.name != name:
-            known = _keep(_kept, asset.pk, _read(of_asset, found.put_together(), name))
+            known = _read(of_asset, found.put_together(), name, known)
+            _keep(asset.pk, known)
         answer[asset.pk] = known
     return answer
 
@@ -52,28 +62,35 @@ def data_at(keys: Mapping[int, str]) -> dict[int, datetime | None]:
     return dict(Partition.objects.filter(wanted).values_list("asset_id", "data_at"))
 
 
-KEPT = 500
-K = TypeVar("K")
-V = TypeVar("V")
+MOST_KEPT = 256_000_000
+"""Bytes of cells that one process keeps, roughly; then it begins anew."""
+
+PLACE_WEIGHT = 300
+
+MOST_AXES = 500
+
 _kept: dict[int, Read] = {}
-_orders: dict[Hashable, Listed] = {}
+"""The cells of each asset as they were last."""
+
 _axes: dict[str, Defined] = {}
 
 
-def _keep(kept: dict[K, V], name: K, what: V) -> V:
-    if len(kept) >= KEPT and name not in kept:
-        kept.clear()
-    kept[name] = what
-    return what
+def _keep(asset_id: int, what: Read) -> None:
+    others = sum(each.weight for pk, each in list(_kept.items()) if pk != asset_id)
+    if others + what.weight > MOST_KEPT:
+        _kept.clear()
+    _kept[asset_id] = what
 
 
-def _read(expected: Universe, found: Drawn, name: Hashable) -> Read:
+def _read(expected: Universe, found: Drawn, name: Hashable, before: Read | None) -> Read:
     unexpected = frozenset(found.loose) if expected.is_defined else frozenset()
     few = expected.count + len(found.loose) <= MOST_LISTED
     order = None if found.loose and few else _defined(expected)
     if order is None:
         left_off = found.left_off + max(0, expected.count - MOST_KEYS)
-        return Read(_listed(expected, found, unexpected), left_off, name)
+        listing = (expected.name, expected.count, tuple(found.loose))
+        listed = before.cells.places if before and before.listing == listing else None
+        return Read(_listed(expected, found, unexpected, listed), left_off, name, listing)
     return Read(Cells(order, _padded(found.looks, len(order)), unexpected, found.loose), found.left_off, name)
 
 
@@ -87,16 +104,18 @@ def _defined(expected: Universe) -> Defined | None:
     made = Defined(expected.definition, axis, expected.count, expected.now)
     if known is not None and known.size < expected.count:
         made.ends = known.ends
-    return _keep(_axes, expected.name, made)
+    if len(_axes) >= MOST_AXES:
+        _axes.clear()
+    _axes[expected.name] = made
+    return made
 
 
-def _listed(expected: Universe, found: Drawn, unexpected: frozenset[str]) -> Cells:
+def _listed(expected: Universe, found: Drawn, unexpected: frozenset[str], order: Order | None) -> Cells:
     keys = expected.keys
     looks = _padded(found.looks, expected.count)[expected.count - len(keys) :]
     by_key = {**dict(zip(keys, looks, strict=True)), **found.loose}
-    name = (expected.name, expected.count, tuple(found.loose))
-    order = _orders.get(name) or _keep(_orders, name, _in_order((*keys, *sorted(found.loose))))
-    return Cells(order, bytes([by_key[place.key] for place in order.listed]), unexpected)
+    listed = order if isinstance(order, Listed) else _in_order((*keys, *sorted(found.loose)))
+    return Cells(listed, bytes([by_key[place.key] for place in listed.listed]), unexpected)
 
 
 def _padded(looks: bytes, size: int) -> bytes:

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection, connections, transaction
+from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -144,6 +145,40 @@ class TestDraw:
         emit("daily", *DAYS)
         assert drawings.draw(now=NOW) == len(DAYS)
         assert drawings.draw(now=NOW) == 0
+
+    def test_works_out_what_there_is_before_it_locks_anything(self):
+        asset("daily", partitions=specs.dump(DailyPartitions("2026-03-01")))
+        emit("daily", *DAYS)
+        drawings.draw(now=NOW)
+        emit("daily", DAYS[0])
+        with CaptureQueriesContext(connection) as found:
+            drawings.draw(now=NOW)
+        statements = [each["sql"] for each in found]
+        locking = next(at for at, sql in enumerate(statements) if "is_undrawn" in sql)
+        assert not [sql for sql in statements[locking:] if 'FROM "core_asset"' in sql]
+
+    def test_a_definition_that_has_changed_since_is_drawn_in_the_next_call(self, monkeypatch):
+        asset("daily", partitions=specs.dump(DailyPartitions("2026-03-01")))
+        emit("daily", DAYS[0])
+        draw_all()
+        emit("daily", DAYS[1])
+        renew = drawings._renew
+
+        def and_then_it_changes(expected):
+            count = renew(expected)
+            definition = specs.dump(DailyPartitions("2026-03-02"))
+            Asset.objects.filter(name="daily").update(partitions=definition)
+            Drawing.objects.update(name="another")
+            return count
+
+        monkeypatch.setattr(drawings, "_renew", and_then_it_changes)
+        assert drawings.draw(now=NOW) == 1
+        assert not Drawing.objects.exists()
+        assert shown() == counted()
+        monkeypatch.undo()
+        draw_all()
+        assert Drawing.objects.count() == 1
+        assert shown() == counted()
 
     def test_draws_a_portion_at_a_time(self):
         emit("daily", *DAYS)

@@ -10,7 +10,7 @@ from core.models import Drawing, DrawnBlock, Partition
 from core.models.drawings import BLOCK
 from scheduling import drawings
 from scheduling.algebra import specs
-from scheduling.board import Look, data_at, drawn, read
+from scheduling.board import Look, data_at, drawn, read, reading
 from scheduling.board.defined import Defined
 from scheduling.board.orders import Listed
 from scheduling.sdk import DailyPartitions, MinutelyPartitions
@@ -102,6 +102,27 @@ class TestReading:
         monkeypatch.setattr(drawn, "_editions", meanwhile)
         assert looks_of("daily")["2026-03-08"] is Look.MATERIALIZED
         assert turns
+
+    def test_a_block_is_kept_once_however_often_it_is_drawn(self):
+        drawn._kept.clear()
+        for number in range(5):
+            emit("loose", f"key {number}")
+            draw()
+            assert len(looks_of("loose")) == number + 1
+        assert len(drawn._kept) == 1
+
+    def test_no_more_is_kept_than_there_is_room_for(self, monkeypatch):
+        monkeypatch.setattr(drawn, "MOST_KEPT", 250)
+        monkeypatch.setattr(reading, "MOST_KEPT", 700)
+        for name in "abcdef":
+            emit(name, "one", "two")
+        draw()
+        for _ in range(2):
+            assert [looks_of(name) for name in "abcdef"] == [
+                dict.fromkeys(("one", "two"), Look.MATERIALIZED)
+            ] * 6
+            assert sum(each.weight for each in drawn._kept.values()) <= 250
+            assert sum(each.weight for each in reading._kept.values()) <= 700
 
     def test_time_needs_no_new_drawing(self):
         asset("daily", partitions=DAYS)

@@ -1,10 +1,13 @@
 """`redraw`: the drawings of assets, made anew."""
 
+from concurrent.futures import ThreadPoolExecutor
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection, transaction
 
+from core import locks
 from core.models import Drawing, DrawnBlock, Partition
 from scheduling import drawings
 from scheduling.board import Look, read
@@ -54,3 +57,20 @@ def test_forgetting_says_how_many_drawings_there_were():
     drawings.draw(now=NOW)
     assert drawings.forget([asset("daily")]) == 1
     assert drawings.forget([asset("daily")]) == 0
+
+
+@pytest.mark.pg
+@pytest.mark.django_db(transaction=True)
+def test_says_that_somebody_draws_at_this_moment():
+    emit("daily", "2026-03-01")
+    with ThreadPoolExecutor(1) as other, transaction.atomic():
+        assert locks.try_drawing()
+        with pytest.raises(CommandError, match="somebody draws at this moment: try again"):
+            other.submit(_elsewhere).result()
+
+
+def _elsewhere():
+    try:
+        redraw()
+    finally:
+        connection.close()

@@ -24,7 +24,10 @@ class Command(BaseCommand):
         unknown = set(options["assets"]) - set(assets.values_list("name", flat=True))
         if unknown:
             raise CommandError(f"no asset is called {', '.join(sorted(unknown))}")
-        drawings.forget(assets)
+        try:
+            drawings.forget(assets)
+        except drawings.Busy as busy:
+            raise CommandError(str(busy)) from None
         drawn = 0
         while count := drawings.draw(now=datetime.now(UTC)):
             drawn += count
