@@ -126,7 +126,7 @@ class RunOut(serializers.Serializer[Any]):
 
     @extend_schema_field(wire.DagVersionOut(many=True))
     def get_dag_versions(self, run: DagRun) -> Any:
-        return wire.DagVersionOut([wire.version(run.dag)], many=True).data
+        return wire.versions(run.dag)
 
 
 def fed_by(pattern: str) -> Q:

@@ -476,3 +476,15 @@ class TestUpstreamEvents:
         assert [event["partition_key"] for event in found["asset_events"]][:3] == ["tw", "jp", "us"]
         triggers = [event["created_dagruns"][0]["triggering"] for event in found["asset_events"]]
         assert sum(triggers) == 1
+
+
+class TestVersions:
+    def test_of_a_changed_definition_is_another(self, api, lab):
+        """The written version is kept per process, by the revision of the Dag."""
+        api.post("/api/v2/dags/lab_plain/dagRuns", {"dag_run_id": "v"})
+        url = "/api/v2/dags/lab_plain/dagRuns/v"
+        [before] = api.get(url).json()["dag_versions"]
+        Dag.objects.filter(dag_id="lab_plain").update(revision=7)
+        [after] = api.get(url).json()["dag_versions"]
+        assert after["version_number"] == 7
+        assert before["id"] != after["id"]
