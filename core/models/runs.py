@@ -245,6 +245,8 @@ class HeldRun(models.Model):
                 fields=["verdict", "opened_at", "id"], condition=Q(state="held"), name="held_by_verdict"
             ),
             models.Index(fields=["dag", "partition_key", "-round"], name="held_rounds"),
+            # Read by the held runs of one Dag, a page at a time.
+            models.Index(fields=["dag", "id"], condition=Q(state="held"), name="held_of_dag"),
             # Read by lists and counts of those that are late.
             models.Index(
                 fields=["late_at", "id"], condition=Q(state="held", late_at__isnull=False), name="held_late"

@@ -16,6 +16,9 @@ FEWEST_COLUMNS = 24
 SEGMENTS = 40
 """Links under a bar at most."""
 
+ROOM = 0.008
+"""The share of the width that one letter takes."""
+
 SHAPES: dict[Look, tuple[tuple[int, int], ...]] = {
     Look.MATERIALIZED: ((5, 15),),
     Look.STALE: ((5, 4), (11, 9)),
@@ -46,6 +49,11 @@ class Segment:
     width: float
     tally: Tally
 
+    @property
+    def has_room(self) -> bool:
+        """Whether its words can stand below it without those of its neighbours."""
+        return self.width >= ROOM * len(self.words)
+
 
 @dataclass(frozen=True, slots=True)
 class Bar:
@@ -71,11 +79,7 @@ class Bar:
 
 def draw(cells: Cells, zoom: str = "", *, most: int = COLUMNS, with_segments: bool = False) -> Bar:
     """The bar of one period of `cells`, or of all. Keys of one moment share a column."""
-    name = ("bar", zoom, most, with_segments)
-    if name not in cells.kept:
-        cells.kept[name] = _drawn(cells, zoom, most, with_segments)
-    bar: Bar = cells.kept[name]
-    return bar
+    return cells.keep(("bar", zoom, most, with_segments), lambda: _drawn(cells, zoom, most, with_segments))
 
 
 def next_unit(cells: Cells, zoom: str, positions: range) -> int:

@@ -1,10 +1,10 @@
 """The states of all partitions of an asset, as an array in the order of its keys."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from scheduling.algebra.subsets import Subset
 from scheduling.board.labels import Place
@@ -33,6 +33,11 @@ class Look(IntEnum):
         """The class of its picture in style sheets."""
         return "msrnhf"[self]
 
+
+KEPT = 40
+"""Bars and grids that are kept of the same cells: different people look at different periods."""
+
+T = TypeVar("T")
 
 WORST_FIRST = tuple(reversed(Look))
 OTHERS = tuple(look.value for look in Look)[1:]
@@ -96,6 +101,15 @@ class Cells:
     apart: Mapping[str, Look] = field(default_factory=dict)
     kept: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)
     """What was drawn of these cells before: they never change."""
+
+    def keep(self, name: Hashable, make: Callable[[], T]) -> T:
+        """What `make` returns, asked once for each name."""
+        if name not in self.kept:
+            if len(self.kept) >= KEPT:
+                self.kept.clear()
+            self.kept[name] = make()
+        found: T = self.kept[name]
+        return found
 
     @cached_property
     def tally(self) -> Tally:

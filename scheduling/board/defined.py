@@ -42,6 +42,7 @@ class Defined(Order):
             self.stride *= size
         self.moments = count // self.stride if self.stride else 0
         self.labels = _Labels(self)
+        self.zooms: dict[str, range] = {}
         self.ends: dict[tuple[int, int], tuple[str, int]] = {}
         self._names = lru_cache(maxsize=8)(lambda start, stop: axis.keys(start, stop))
         self._lane = lru_cache(maxsize=4096)(self._worked_out)
@@ -75,11 +76,13 @@ class Defined(Order):
         return self._full(self.axis.key_at(moment), moment)[: self.unit]
 
     def positions(self, zoom: str = "") -> range:
-        first, last = 0, self.moments
-        if zoom:
+        if not zoom:
+            return range(self.moments * self.stride)
+        if zoom not in self.zooms:
             first = bisect_left(self.labels, zoom)
             last = bisect_right(self.labels, zoom + LAST, lo=first)
-        return range(first * self.stride, last * self.stride)
+            self.zooms[zoom] = range(first * self.stride, last * self.stride)
+        return self.zooms[zoom]
 
     def columns(self, positions: range, most: int) -> list[range]:
         wide = (-(-len(positions) // self.stride // most) or 1) * self.stride
@@ -122,9 +125,9 @@ class Defined(Order):
             numbers = range(first, min(first + size, len(rows) * self.stride))
             return [self._row(found, rows[at % len(rows)], at // len(rows)) for at in numbers]
 
-        def column_of(head: str) -> Sequence[int]:
+        def column_of(head: str) -> list[range]:
             spans = [span for each in found.values() for span in each.get(head, ())]
-            return joined([range(begin * self.stride, end * self.stride) for begin, end in spans])
+            return [range(begin * self.stride, end * self.stride) for begin, end in spans]
 
         heads = sorted({head for each in found.values() for head in each})
         flat = len(rows) == 1 and self.stride > 1

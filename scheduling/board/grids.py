@@ -129,6 +129,12 @@ def lay_out(
     cells: Cells, zoom: str = "", *, first_row: int = 0, selected: Selected | None = None
 ) -> Grid | None:
     """The finest grid of the period `zoom` that fits on one page; None where a list says it better."""
+    if selected is None:
+        return cells.keep(("grid", zoom, first_row), lambda: _laid_out(cells, zoom, first_row, None))
+    return _laid_out(cells, zoom, first_row, selected)
+
+
+def _laid_out(cells: Cells, zoom: str, first_row: int, selected: Selected | None) -> Grid | None:
     order, positions = cells.places, cells.positions(zoom)
     if cells.unit:
         positions = range(max(positions.start, order.stray_count), positions.stop)
@@ -189,7 +195,10 @@ def _page(sheet: "_Sheet", table: Table, first_row: int, zoom: str) -> Grid:
         row = sheet.row(name, found, heads, words if flat else _row_words(name[1]))
         groups.setdefault("" if flat else words, []).append(row)
     return Grid(
-        heads=[Head(_head_words(head, cells, zoom), cells.tally_of(table.column(head))) for head in heads],
+        heads=[
+            Head(_head_words(head, cells, zoom), Tally.sum(map(cells.tally_of, table.column(head))))
+            for head in heads
+        ],
         groups=[Group(head, rows) for head, rows in groups.items()],
         row_count=table.row_count,
         first_row=first_row,

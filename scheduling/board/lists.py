@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 
 from django.db.models import Model, QuerySet
 
-from core.models import Asset, AssetEvent, DagRun, Dependency, HeldRun, JournalEntry
+from core.models import Asset, AssetEvent, Dag, DagRun, Dependency, HeldRun, JournalEntry
 from scheduling.algebra.verdicts import Kind
 
 PAGE = 50
@@ -87,7 +87,7 @@ def runs(wanted: RunFilter, *, after: int = 0, size: int = PAGE) -> Page[DagRun]
     """Runs, newest first."""
     rows = DagRun.objects.select_related("dag")
     if wanted.dag:
-        rows = rows.filter(dag__dag_id=wanted.dag)
+        rows = rows.filter(dag=_dag(wanted.dag))
     if wanted.state:
         rows = rows.filter(state=wanted.state)
     if wanted.run_type:
@@ -127,12 +127,17 @@ def page_of(rows: QuerySet[Row], after: int, size: int, *, newest_first: bool) -
     return Page(found[:size], found[size - 1].pk if len(found) > size else None)
 
 
+def _dag(dag_id: str) -> int:
+    """Its primary key, asked before: joined to Dags no database finds the index of the rows of one."""
+    return Dag.objects.filter(dag_id=dag_id).values_list("pk", flat=True).first() or 0
+
+
 def _held(wanted: HeldFilter) -> QuerySet[HeldRun]:
     rows = HeldRun.objects.held().select_related("dag")
     if wanted.verdict:
         rows = rows.filter(verdict=wanted.verdict)
     if wanted.dag:
-        rows = rows.filter(dag__dag_id=wanted.dag)
+        rows = rows.filter(dag=_dag(wanted.dag))
     if wanted.asset:
         rows = rows.filter(dag__in=Dependency.objects.filter(asset__name=wanted.asset).values("dag"))
     if wanted.key:

@@ -30,13 +30,16 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Positions by row and column. `is_flat`: each row is another combination of the other segments."""
+    """Positions by row and column; those of a column in parts.
+
+    `is_flat`: each row is another combination of the other segments.
+    """
 
     heads: Sequence[str]
     row_count: int
     is_flat: bool
     rows: Callable[[int, int], list[tuple[Name, Mapping[str, Sequence[int]]]]]
-    column: Callable[[str], Sequence[int]]
+    column: Callable[[str], Sequence[Sequence[int]]]
 
 
 class Order(Sequence[Place], ABC):
@@ -191,7 +194,7 @@ class Listed(Order):
             row_count=len(names),
             is_flat=len({row for _, row in names}) == 1 and len(names) > 1,
             rows=lambda first, size: [(name, boxes[name]) for name in names[first : first + size]],
-            column=by_head.__getitem__,
+            column=lambda head: [by_head[head]],
         )
 
     def _slots(self, positions: range) -> Iterator[Cut]:

@@ -69,6 +69,17 @@ class TestLines:
         [line] = board.lines([made])
         assert (line.held_count, line.error_count) == (2, 1)
 
+    def test_show_the_last_runs_of_each_oldest_first(self):
+        many, few = (world.dag(name, DAILY) for name in ("many", "few"))
+        days = [f"2026-02-{day:02}" for day in range(1, 21)]
+        for day in days:
+            runs.trigger(many, Ask(day), deed=ALICE, at=NOW)
+        runs.trigger(few, Ask("2026-02-01"), deed=ALICE, at=NOW)
+        shown = {
+            line.dag.dag_id: [run.partition_key for run in line.runs] for line in board.lines([many, few])
+        }
+        assert shown == {"many": days[-board.dags.LAST_RUNS :], "few": ["2026-02-01"]}
+
     def test_cost_the_same_for_many_as_for_one(self):
         def queries(dags):
             board.lines(dags)
@@ -77,7 +88,7 @@ class TestLines:
             return len(found)
 
         dags = [consumer(f"sum {number}", {"hourly": HOURS_TO_DAY}) for number in range(8)]
-        assert queries(dags) == queries(dags[:1]) == 3
+        assert queries(dags) == queries(dags[:1]) == 4
 
 
 class TestNextTicks:

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 PAGES = {
     "/": 34,
     "/held": 18,
-    "/dags": 12,
+    "/dags": 13,
     "/dags/sum%200": 30,
     "/runs": 10,
     "/runs?state=queued": 10,
