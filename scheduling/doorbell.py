@@ -6,6 +6,8 @@ see it, and the worker takes it down before it looks. A flag whose message got l
 
 import logging
 import math
+from collections.abc import Iterable
+from datetime import datetime
 from enum import StrEnum
 from functools import cache
 
@@ -44,6 +46,15 @@ def ring(bell: Bell) -> None:
         _leave_row(bell)
     else:
         transaction.on_commit(lambda: _leave_row(bell), robust=True)
+
+
+def ring_if_due(judge_after: Iterable[datetime | None]) -> None:
+    """Whoever has locked held runs, but does not judge them, says so with when each is to be judged.
+
+    Whoever judges passes over rows that are locked: without this they would wait for the next sweep.
+    """
+    if any(judge_after):
+        ring(Bell.JUDGE)
 
 
 def heard(bell: Bell) -> None:

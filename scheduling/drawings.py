@@ -34,6 +34,7 @@ from core import locks
 from core.models import Asset, Drawing, DrawnBlock, HeldRun, Outlet, Partition
 from core.models.assets import LOOKS
 from core.models.drawings import BLOCK
+from scheduling import doorbell
 from scheduling.algebra.numbering import numbers_of
 from scheduling.board import universe
 from scheduling.board.cells import Look
@@ -105,15 +106,16 @@ def _mark(portion: int) -> tuple[Keys, int]:
     held = list(
         HeldRun.objects.filter(is_undrawn=True)
         .select_for_update(no_key=True, skip_locked=True, of=("self",))
-        .values_list("pk", "dag_id", "partition_key")[:portion]
+        .values_list("pk", "dag_id", "partition_key", "judge_after")[:portion]
     )
+    doorbell.ring_if_due(judge_after for *_, judge_after in held)
     is_held = Case(When(state=HeldRun.State.HELD, then=Value(True)), default=Value(False))
-    HeldRun.objects.filter(pk__in=[pk for pk, _, _ in held]).update(is_drawn=is_held)
+    HeldRun.objects.filter(pk__in=[pk for pk, *_ in held]).update(is_drawn=is_held)
     written = defaultdict(set)
-    dag_ids = {dag_id for _, dag_id, _ in held}
+    dag_ids = {dag_id for _, dag_id, *_ in held}
     for dag_id, asset_id in Outlet.objects.filter(dag__in=dag_ids).values_list("dag_id", "asset_id"):
         written[dag_id].add(asset_id)
-    for _, dag_id, of_run in held:
+    for _, dag_id, of_run, _ in held:
         for asset_id in written[dag_id] if of_run else ():
             keys[asset_id].add(of_run)
     parts = list(

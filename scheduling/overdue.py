@@ -18,7 +18,7 @@ from scheduling.algebra.conditions import Leaf
 from scheduling.algebra.lacking import ExpectedAt, Lack, lacks_of, overdue_at
 from scheduling.algebra.verdicts import Kind, Verdict
 from scheduling.assessing import assess
-from scheduling.doorbell import Bell, ring
+from scheduling.doorbell import Bell, ring, ring_if_due
 from scheduling.expected import Expectations, Owed
 from scheduling.listening import DagListening
 
@@ -106,6 +106,7 @@ def note_late(*, now: datetime, limit: int = 200) -> int:
         rows = list(due.select_for_update(skip_locked=True, no_key=True, of=("self",))[:limit])
         if not rows:
             return 0
+        ring_if_due(row.judge_after for row in rows)
         verdicts = assess(rows, now=now)
         times = when_late(rows, verdicts)
         for row in rows:

@@ -40,6 +40,8 @@ PRUNING = timedelta(seconds=120)
 @shared_task(name="scheduling.route_events")
 def route_events() -> None:
     _until_done(lambda now: holds.route_pending(now=now), Bell.ROUTE)
+    # Another message would do it, too, when a thread is free for it: whoever has just mapped need not wait.
+    _until_done(lambda now: holds.judge_due(now=now), Bell.JUDGE)
     if backfills.is_due(now=_now()):  # one that waited for the events just mapped
         doorbell.ring(Bell.ADVANCE_BACKFILLS)
 
