@@ -73,7 +73,8 @@ class TestNumbers:
         } == {0}
         assert found["partita_build_info", "0.1.0"] == 1
 
-    def test_runs_by_state_and_those_that_wait(self, ask):
+    def test_open_runs_by_state_and_those_that_wait(self, ask):
+        """Those that have ended may be millions, and a scrape comes every few seconds."""
         now = timezone.now()
         made = world.dag("load", {"type": "PartitionedAtRuntime"})
         for key, state in [("a", "queued"), ("b", "failed"), ("c", "success"), ("d", "success")]:
@@ -82,7 +83,7 @@ class TestNumbers:
         runs.trigger(made, Ask("later", run_after=now + timedelta(hours=1)), deed=ALICE, at=now)
         found = ask()
         counts = {name[1]: value for name, value in found.items() if name[0] == "partita_runs"}
-        assert counts == {"queued": 2, "running": 0, "success": 2, "failed": 1, "cancelled": 0, "skipped": 0}
+        assert counts == {"queued": 2, "running": 0}
         assert found["partita_queue_depth",] == 1
 
     def test_events_that_nobody_has_counted(self, ask):
