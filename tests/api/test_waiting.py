@@ -114,6 +114,7 @@ class TestWebApplication:
             said = states(asyncio.run(follow()))
             assert (said[0], said[-1]) == ("queued", "success")
         finally:
+            DagRun.objects.update(state="success")  # ends what may still be streaming in the thread
             web._threads.submit(connections.close_all).result()
             async_to_sync(waiting.sync_to_async(connections.close_all))()
 
