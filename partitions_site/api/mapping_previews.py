@@ -9,7 +9,7 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from partitions_site.api.auth import SIGNED_IN, Address, may
+from partitions_site.api.auth import A_READ, Address, may
 from partitions_site.api.dags import find_dag
 from partitions_site.api.fields import Form, JsonObject, PartitionKey, Text, read_body
 from partitions_site.api.schedules import CHANGE, DefinitionProblemOut, misfit
@@ -121,7 +121,7 @@ class MappingPreviewOut(serializers.Serializer[Any]):
 class MappingPreview(Address):
     """`/api/v2/dags/{dag_id}/mapping/preview`."""
 
-    needs = {"POST": SIGNED_IN}
+    needs = {"POST": A_READ}
 
     @extend_schema(
         operation_id="preview_dag_mapping",

@@ -35,6 +35,19 @@ class TestScopes:
         assert trigger(client) == 403
         assert client.patch("/api/v2/dags/lab_plain", {"is_paused": True}).status_code == 403
 
+    @pytest.mark.parametrize("scope", [Scope.READ, Scope.WRITE])
+    def test_every_token_asks_what_a_dag_makes_of_keys(self, with_token, scope):
+        url, asked = "/api/v2/dags/lab_daily_sales/mapping/preview", {"keys": ["2026-03-10T09:00:00"]}
+        told = with_token(scope).post(url, asked).json()
+        assert [each["key"] for each in told["present"][0]["downstream"]] == ["2026-03-10"]
+
+    @pytest.mark.parametrize(("scope", "status"), [(Scope.READ, 403), (Scope.WRITE, 403), (Scope.ALL, 200)])
+    def test_another_schedule_is_tried_by_those_that_may_change_it(self, with_token, scope, status):
+        client = with_token(scope)
+        schedule = client.get("/api/v2/dags/lab_daily_sales/schedule").json()["schedule"]
+        url = "/api/v2/dags/lab_daily_sales/mapping/preview"
+        assert client.post(url, {"schedule": schedule}).status_code == status
+
     def test_a_token_to_write_does_what_operators_do(self, with_token):
         client = with_token(Scope.WRITE)
         assert trigger(client) == 200
