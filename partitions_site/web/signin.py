@@ -2,7 +2,9 @@
 
 from django.contrib import auth
 from django.contrib.auth.forms import AuthenticationForm
+from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
@@ -37,6 +39,22 @@ def sign_in(request: HtmxRequest) -> HttpResponse:
         return HttpResponseRedirect(onward)
     context = {"form": form, "next": onward}
     return answer(request, "signin/sign_in.html", (), context, status=422 if form.is_bound else 200)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD"])
+def admin_sign_in(request: HtmxRequest) -> HttpResponse:
+    """Django's admin sends those here who may not come in; another sign-in would not change that.
+
+    :raises PermissionDenied: with a sentence, for them; Django makes a page of it.
+    """
+    if not request.user.is_authenticated:
+        return HttpResponseRedirect(f"{reverse('login')}?{request.META.get('QUERY_STRING', '')}")
+    if request.user.is_staff:
+        return HttpResponseRedirect(reverse("admin:index"))
+    raise PermissionDenied(
+        f"{request.user.get_username()} has no staff status, which Administration asks for"
+    )
 
 
 @require_POST

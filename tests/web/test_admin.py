@@ -57,6 +57,18 @@ def asked(row: Dag, **fields: object) -> dict[str, object]:
     return {"schedule": json.dumps(spec), "revision": row.revision, "reason": "Sundays"}
 
 
+class TestTheDoor:
+    def test_whoever_is_no_staff_is_told_so_and_not_sent_round(self, visitor_of):
+        answer = visitor_of(roles.ADMIN).get("/admin/", follow=True)
+        assert [where for where, _ in answer.redirect_chain] == ["/admin/login/?next=/admin/"]
+        assert answer.status_code == 403
+        assert "has no staff status, which Administration asks for" in answer.content.decode()
+
+    def test_staff_comes_in(self, staff):
+        assert staff.get("/admin/").status_code == 200
+        assert staff.get("/admin/login/?next=/admin/")["Location"] == "/admin/"
+
+
 class TestRecords:
     @pytest.mark.parametrize("model", RECORDS, ids=lambda each: each._meta.model_name)
     def test_are_listed_and_not_written(self, staff, row, model):
