@@ -42,6 +42,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--workers", type=_workers, metavar="N", help="Dag runs executed at a time (default: 4)")
 
 
+def add_check_options(parser: argparse.ArgumentParser, codes: Sequence[str] | None = None) -> None:
+    """The options of `partita check`; `codes` are those that it knows, None before it can be asked."""
+    add = parser.add_argument
+    add(
+        "paths",
+        nargs="*",
+        metavar="PATH_OR_MODULE",
+        help="check just these, with no database but an empty one; without any, what this installation loads",
+    )
+    add("--strict", action="store_true", help="warnings count as errors")
+    add("--ignore", action="append", default=[], choices=codes, help="may be repeated")
+    add("--codes", action="store_true", help="say what can be found, and stop")
+
+
 def variables(arguments: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
     """The variables that `up ARGUMENTS` sets over those of `environment`.
 
@@ -64,9 +78,16 @@ def variables(arguments: Sequence[str], environment: Mapping[str, str]) -> dict[
 def alone(arguments: Sequence[str]) -> dict[str, str]:
     """The variables for `partita check PATH …`: an empty database of its own, gone when Python ends.
 
-    Without a path the check is of this installation: nothing is set.
+    Without a path the check is of this installation: nothing is set. Nor is it for wrong options, which the
+    command itself reports.
     """
-    if all(word.startswith("-") for word in arguments):
+    parser = argparse.ArgumentParser(add_help=False, exit_on_error=False)
+    add_check_options(parser)
+    try:
+        options, _ = parser.parse_known_args(list(arguments))
+    except argparse.ArgumentError:
+        return {}
+    if not options.paths:
         return {}
     directory = tempfile.mkdtemp(prefix="partita-check-")
     atexit.register(shutil.rmtree, directory, ignore_errors=True)

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from django.conf import settings
 from django.core.management import call_command
 
+from partitions_site import launch
 from partitions_site.cli.parsing import now
 from partitions_site.cli.replies import Reply
 from scheduling import checking
@@ -13,16 +14,7 @@ from scheduling.checking import Checked, Finding
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    add(
-        "paths",
-        nargs="*",
-        metavar="PATH_OR_MODULE",
-        help="check just these, with no database but an empty one; without any, what this installation loads",
-    )
-    add("--strict", action="store_true", help="warnings count as errors")
-    add("--ignore", action="append", default=[], choices=list(checking.CODES), help="may be repeated")
-    add("--codes", action="store_true", help="say what can be found, and stop")
+    launch.add_check_options(parser, list(checking.CODES))
     parser.set_defaults(do=do)
 
 

@@ -54,6 +54,30 @@ class TestVariables:
         assert launch.variables(wrong, {}) == {}
 
 
+class TestAlone:
+    @pytest.mark.parametrize(
+        "words",
+        [
+            [],
+            ["--strict"],
+            ["--ignore", "circle"],
+            ["--ignore=circle", "--json"],
+            ["--strict", "--ignore", "circle", "--ignore", "unused"],
+            ["--ignore"],
+        ],
+    )
+    def test_without_a_path_the_installation_is_looked_at(self, words):
+        assert launch.alone(words) == {}
+
+    @pytest.mark.parametrize(
+        "words", [["sales.py"], ["--strict", "sales.py"], ["sales.py", "--ignore", "circle"], ["--", "-x.py"]]
+    )
+    def test_a_path_gets_a_database_of_its_own(self, words):
+        chosen = launch.alone(words)
+        assert Path(chosen["PARTITA_DATA_DIR"]).is_dir()
+        assert (chosen["PARTITA_DEFINITIONS"], chosen["DATABASE_URL"]) == ("none", "")
+
+
 class TestOptions:
     def test_a_login_is_a_name_and_a_password(self, parser):
         assert parser.parse_args(["--user", "ann:a:b"]).user == ("ann", "a:b")
