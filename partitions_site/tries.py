@@ -67,14 +67,14 @@ def count(attempt: Try, *, at: datetime) -> None:
     """
     limits = attempt.limits() if settings.SIGN_IN_TRIES else {}
     SignInTries.objects.filter(began_at__lte=at - SPAN).delete()
+    # Rows first: of tries at the same moment, one that finds no row to lock would not wait for the others.
+    new = [SignInTries(digest=each, count=0, began_at=at) for each in sorted(limits)]
+    SignInTries.objects.bulk_create(new, ignore_conflicts=True)
     rows = SignInTries.objects.filter(digest__in=limits).select_for_update(no_key=True).order_by("digest")
-    known = {row.digest: row for row in rows}
-    waits = [row.began_at + SPAN - at for row in known.values() if row.count >= limits[row.digest]]
+    waits = [row.began_at + SPAN - at for row in rows if row.count >= limits[row.digest]]
     if waits:
         raise TooManyTries(max(1, ceil(max(waits).total_seconds())))
-    SignInTries.objects.filter(digest__in=known).update(count=F("count") + 1)
-    new = [SignInTries(digest=each, count=1, began_at=at) for each in limits if each not in known]
-    SignInTries.objects.bulk_create(new, ignore_conflicts=True)
+    SignInTries.objects.filter(digest__in=limits).update(count=F("count") + 1)
 
 
 @transaction.atomic

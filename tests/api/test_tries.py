@@ -1,10 +1,13 @@
 """Guessing passwords and asking too much: who is made to wait, and for how long."""
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
+from threading import Barrier
 
 import pytest
 from django.core.cache import cache
+from django.db import connection
 from django.test import RequestFactory
 from django.utils import timezone
 
@@ -117,6 +120,30 @@ class TestCounting:
         tries.count(attempt, at=NOW)
         tries.forgive(attempt)
         assert sum(row.count for row in SignInTries.objects.all()) == 0
+
+
+@pytest.mark.pg
+@pytest.mark.django_db(transaction=True)
+class TestAtTheSameMoment:
+    def test_first_tries_are_all_counted(self):
+        """On SQLite one writer waits for the other; here they are in the middle of it together."""
+        attempt, together = Try("ann", "192.0.2.1"), Barrier(8, timeout=30)
+
+        def attempted(_):
+            try:
+                connection.ensure_connection()
+                together.wait()
+                tries.count(attempt, at=NOW)
+            except TooManyTries:
+                return False
+            else:
+                return True
+            finally:
+                connection.close()
+
+        with ThreadPoolExecutor(8) as threads:
+            assert sum(threads.map(attempted, range(8))) == 3
+        assert {row.count for row in SignInTries.objects.all()} == {3}
 
 
 class TestAddress:
