@@ -13,6 +13,9 @@ LISTENING = 7117
 DRAWING = 7118
 """The lock of whoever draws."""
 
+CONFIGURATION = 7119
+"""The lock of whoever changes what Dags are."""
+
 
 def try_drawing() -> bool:
     """Whether this transaction is the one that draws, until it ends. Waits for nobody."""
@@ -31,6 +34,13 @@ def share_listening(dag_ids: Iterable[int]) -> None:
 def hold_listening(dag_id: int) -> None:
     """Wait for all who file events by the old way that this Dag listens; those who come wait for us."""
     _lock("pg_advisory_xact_lock", [dag_id])
+
+
+def hold_configuration() -> None:
+    """Until this transaction ends, nobody else changes how any Dag listens, nor what files say."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CONFIGURATION])
 
 
 def _lock(function: str, dag_ids: Iterable[int]) -> None:

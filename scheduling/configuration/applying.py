@@ -7,6 +7,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from core import locks
 from core.models import Dag, DefinitionSource
 from scheduling import holds, journal
 from scheduling.algebra.errors import InvalidDefinition
@@ -15,6 +16,7 @@ from scheduling.authoring.terms import check_dag_id
 from scheduling.configuration.assets import write_assets
 from scheduling.configuration.dags import DagWriter
 from scheduling.configuration.deeds import DEFINITIONS
+from scheduling.configuration.locking import lock_all
 from scheduling.configuration.problems import note_problems
 from scheduling.configuration.sensors import write_sensors
 from scheduling.refiling import refile
@@ -37,10 +39,11 @@ class SyncReport:
 @transaction.atomic
 def apply(loaded: Sequence[Loaded], *, at: datetime) -> SyncReport:
     """Make the rows say what `loaded`, all definition files there are, say."""
+    locks.hold_configuration()
     sources = _write_sources(loaded, at)
     assets = write_assets(loaded, at)
-    writer = DagWriter(assets.rows, at)
     complaints: dict[str, list[str]] = defaultdict(list, write_sensors(loaded, sources, at))
+    writer = DagWriter(assets.rows, lock_all(), at)
     for name, sentence in assets.contradictions:
         complaints[name].append(sentence)
     for file in loaded:

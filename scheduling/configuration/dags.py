@@ -26,10 +26,12 @@ RESCHEDULED = frozenset({"start_date", "end_date"})
 class DagWriter:
     """Writes the Dags of one look at the definitions.
 
-    `written` by dag_id; `problems` by primary key; `relistened`: those that listen otherwise than before.
+    `rows` are all that were there, locked, and `written` those of the files, by dag_id; `problems` by primary
+    key; `relistened`: those that listen otherwise than before.
     """
 
     assets: Mapping[str, Asset]
+    rows: Mapping[str, Dag]
     at: datetime
     written: dict[str, Dag] = field(default_factory=dict)
     problems: dict[int, list[Problem]] = field(default_factory=dict)
@@ -37,8 +39,9 @@ class DagWriter:
 
     def write(self, authored: DAG, source: DefinitionSource) -> None:
         """Write `authored`, or keep the Dag as it is and note why it was refused."""
-        row = Dag.objects.select_for_update(no_key=True, of=("self",)).filter(dag_id=authored.dag_id).first()
-        row = row or Dag(dag_id=authored.dag_id, is_paused=bool(authored.is_paused_upon_creation))
+        row = self.rows.get(authored.dag_id) or Dag(
+            dag_id=authored.dag_id, is_paused=bool(authored.is_paused_upon_creation)
+        )
         try:
             terms = terms_of(authored)
             fields, links = _fields(terms), links_of(terms.timetable, self.assets, self.at)

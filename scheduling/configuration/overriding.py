@@ -26,6 +26,7 @@ from scheduling.authoring.terms import LISTENING
 from scheduling.configuration import history
 from scheduling.configuration.dags import told_by
 from scheduling.configuration.links import Links, links_of, write_dependencies
+from scheduling.configuration.locking import lock_around
 from scheduling.configuration.pausing import skip_ticks
 from scheduling.configuration.problems import renote_problems
 from scheduling.journal import Deed
@@ -182,7 +183,7 @@ def _check_storable(timetable: Timetable) -> None:
 def _locked(dag: Dag, deed: Deed, revision: int) -> Dag:
     if not deed.reason.strip():
         raise ReasonNeeded(f"say why the schedule of {dag.dag_id} changes: the reason is kept in the journal")
-    row = Dag.objects.select_for_update(no_key=True, of=("self",)).get(pk=dag.pk)
+    row = lock_around(dag)
     check_seen(row, revision)
     if not row.is_active:
         raise NotChangeable(f"no file defines Dag {row.dag_id} any more: it listens to nothing")
