@@ -66,11 +66,11 @@ class Proposal:
 @require_http_methods(["GET", "HEAD", "POST"])
 def listening(request: HtmxRequest) -> HttpResponse:
     """How a Dag listens. Whoever has signed in may look; to change it needs the role admin."""
+    if request.method == "POST" and not request.user.has_perm(CHANGE):
+        raise PermissionDenied(f"{request.user.get_username()} may look but not change how a Dag listens")
     row = get_object_or_404(Dag, dag_id=request.GET.get("dag", ""))
     if request.method != "POST":
         return _show(request, row, _proposed(row, row.schedule, _keys(request.GET.get("keys", ""))))
-    if not request.user.has_perm(CHANGE):
-        raise PermissionDenied(f"{request.user.get_username()} may look but not change how a Dag listens")
     act = request.POST.get("act", "look")
     if act in ("back", "revert"):
         return _restore(request, row, act)
