@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError, call_command, get_commands
 
 from partitions_site import launch
 from partitions_site.cli import names, program, replies
@@ -53,6 +53,12 @@ class TestWords:
         assert sentence in told
         assert told.count("\n") == 1
         assert "--help says what it takes" in told
+
+    def test_hide_no_command_of_ours_in_manage_py(self):
+        """`names.rewritten` reads those words first: such a command could not be reached."""
+        ours = {name for name, application in get_commands().items() if application == "partitions_site"}
+        assert "sync_definitions" in ours
+        assert not ours & set(names.COMMANDS)
 
     def test_version(self, capsys):
         with pytest.raises(SystemExit):
