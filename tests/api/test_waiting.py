@@ -116,7 +116,7 @@ class TestWebApplication:
         finally:
             DagRun.objects.update(state="success")  # ends what may still be streaming in the thread
             web._threads.submit(connections.close_all).result()
-            async_to_sync(waiting.sync_to_async(connections.close_all))()
+            asyncio.run(waiting.sync_to_async(connections.close_all)())  # where states were looked at
 
 
 class TestAddress:
