@@ -151,7 +151,10 @@ def _run_with_servers(command: list[str]) -> int:
     with ExitStack() as stack:
         environment = dict(os.environ)
         try:
-            environment["DATABASE_URL"] = stack.enter_context(postgres())
+            server = stack.enter_context(postgres())
+            # A name of our own, which the test databases are named after: somebody else may test as well.
+            own = empty_postgres_database(server, f"partita_suite_{os.getpid()}")
+            environment["DATABASE_URL"] = stack.enter_context(own)
         except Missing as missing:
             sys.stderr.write(f"NOT RUN HERE: the suite on PostgreSQL {missing}\n")
             return 1 if os.environ.get("CI") == "true" else 0
