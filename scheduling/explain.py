@@ -195,7 +195,7 @@ def _with_facts(answer: Explanation, case: Case, verdict: Verdict, now: datetime
 
 def _owed(case: Case, wanted: Sequence[Lack]) -> list[Owed]:
     assets = overdue.assets_of([case.dag.pk])[case.dag.pk]
-    expectations = Expectations(asset.pk for asset in assets.values())
+    expectations = Expectations(assets.values())
     named = [replace(lack, keys=lack.keys[: lack.count] or ("",)) for lack in wanted]
     return with_attempts([each for lack in named for each in overdue.owed_of(lack, assets, expectations)])
 

@@ -43,7 +43,7 @@ def when_late(rows: Sequence[HeldRun], verdicts: Mapping[int, Verdict]) -> dict[
     if not any(lacks.values()):
         return times
     assets = assets_of(row.dag_id for row in rows if row.pk in lacks)
-    expectations = Expectations(asset.pk for leaves in assets.values() for asset in leaves.values())
+    expectations = Expectations(asset for leaves in assets.values() for asset in leaves.values())
     for row in rows:
         answer = heard[row.dag_id]
         if row.pk in lacks and isinstance(answer, DagListening):
@@ -61,7 +61,7 @@ def owed(
     """
     heard, late = listening.of_dags({row.dag for row in rows}), rounds.fired_before(rows)
     assets = assets_of(row.dag_id for row in rows)
-    expectations = Expectations(asset.pk for leaves in assets.values() for asset in leaves.values())
+    expectations = Expectations(asset for leaves in assets.values() for asset in leaves.values())
     found: list[Owed] = []
     counts: list[tuple[int, int]] = []
     for row in rows:

@@ -116,7 +116,32 @@ def dating(asset: Asset) -> Callable[[str | None], datetime | None]:
         readers = [dynamic.bound(definition).partition_date] if definition else _producers(asset)
     except BrokenDefinition:
         readers = []
+    return _dating(readers)
 
+
+def datings(assets: Collection[Asset]) -> dict[int, Callable[[str | None], datetime | None]]:
+    """`dating` of each of `assets`, by primary key. One query, and those of dynamic partitions."""
+    undefined = {asset.pk for asset in assets if not asset.partitions}
+    makers: dict[int, list[Dag]] = {pk: [] for pk in undefined}
+    outlets = Outlet.objects.filter(asset__in=undefined, dag__is_active=True, dag__is_partitioned=True)
+    for each in outlets.select_related("dag").order_by("dag__dag_id") if undefined else ():
+        if each.dag not in makers[each.asset_id]:
+            makers[each.asset_id].append(each.dag)
+    return {
+        asset.pk: _dating_by(makers[asset.pk]) if asset.pk in undefined else dating(asset) for asset in assets
+    }
+
+
+def _dating_by(dags: Iterable[Dag]) -> Callable[[str | None], datetime | None]:
+    try:
+        return _dating(_readers(dags))
+    except BrokenDefinition:
+        return _dating([])
+
+
+def _dating(
+    readers: Sequence[Callable[[str], datetime | None]],
+) -> Callable[[str | None], datetime | None]:
     def date(key: str | None) -> datetime | None:
         if key is None:
             return None
@@ -131,7 +156,10 @@ def dating(asset: Asset) -> Callable[[str | None], datetime | None]:
 
 
 def _producers(asset: Asset) -> list[Callable[[str], datetime | None]]:
-    dags = [compiled.built(Dag, row) for row in _PRODUCERS(asset.pk)]
+    return _readers([compiled.built(Dag, row) for row in _PRODUCERS(asset.pk)])
+
+
+def _readers(dags: Iterable[Dag]) -> list[Callable[[str], datetime | None]]:
     return [timetable.resolve for dag in dags if (timetable := listening.timetable_of(dag))]
 
 

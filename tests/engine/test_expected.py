@@ -4,14 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from core.models import DagRun
+from core.models import Dag, DagRun
 from scheduling import runs
 from scheduling.algebra import specs
 from scheduling.algebra.time_partitions import DailyPartitions
 from scheduling.expected import Expectations
 from scheduling.runs import NewRun
 from tests.engine import world
-from tests.engine.world import MINUTE, NOW, asset, emit
+from tests.engine.world import HOURS_TO_DAY, MINUTE, NOW, asset, emit
 
 pytestmark = pytest.mark.django_db
 
@@ -24,7 +24,7 @@ def at(hour, minute=0, day=10):
 
 
 def expected(name, key):
-    return Expectations([asset(name).pk]).of(asset(name), key)
+    return Expectations([asset(name)]).of(asset(name), key)
 
 
 def days_from(start):
@@ -126,3 +126,45 @@ class TestByHistory:
 
     def test_a_key_without_time_has_none(self, days):
         assert expected("daily", "tw").words == "not known: the key has no time in it"
+
+
+class TestManyAssets:
+    def grow(self, *numbers):
+        """Each number: an asset with a timetable, one with a definition, one dated by who writes it."""
+        for number in numbers:
+            world.dag(f"ingest {number}", HOURLY, writes=[f"ticked {number}"], start_date=BEGAN)
+            asset(f"daily {number}", partitions=days_from("2026-03-01"))
+            world.consumer(f"names {number}", {"hourly": HOURS_TO_DAY}, writes=[f"named {number}"])
+            for day in range(1, 6):
+                for name in ("daily", "named"):
+                    emit(f"{name} {number}", f"2026-03-{day:02}", at=at(6, number, day=day + 1))
+        return [asset(f"{name} {number}") for name in ("ticked", "daily", "named") for number in numbers]
+
+    def found(self, assets):
+        expectations = Expectations(assets)
+        keys = {each: "2026-03-10T09:00:00" if "ticked" in each.name else "2026-03-10" for each in assets}
+        return {each.name: expectations.of(each, key).at for each, key in keys.items()}
+
+    def test_each_has_its_own_times(self):
+        found = self.found(self.grow(1, 2))
+        assert found == {
+            "ticked 1": at(9),
+            "ticked 2": at(9),
+            "daily 1": at(6, 1, day=11),
+            "daily 2": at(6, 2, day=11),
+            "named 1": at(6, 1, day=11),
+            "named 2": at(6, 2, day=11),
+        }
+
+    def test_ask_no_more_than_few(self, django_assert_num_queries):
+        few, many = self.grow(1), self.grow(2, 3, 4, 5)
+        for assets in (few, few + many):
+            self.found(assets)  # what a process reads once, it has read now
+            with django_assert_num_queries(6):
+                self.found(assets)
+
+    def test_a_writer_that_cannot_be_read_spoils_its_own_asset_only(self):
+        assets = self.grow(1, 2)
+        Dag.objects.filter(dag_id="names 1").update(schedule={"type": "NoSuch"}, revision=5)
+        found = self.found(assets)
+        assert (found["named 1"], found["named 2"]) == (None, at(6, 2, day=11))

@@ -1,11 +1,15 @@
 """The number of queries of a page does not grow with what it shows."""
 
+from datetime import UTC, datetime
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from core.models import DefinitionSource, HeldRun, Sensor, SensorLook
 from scheduling import backfills, journal, runs
+from scheduling.algebra import specs
+from scheduling.algebra.time_partitions import HourlyPartitions
 from scheduling.runs import Ask
 from tests.engine import world
 from tests.engine.world import ALICE, HOURS_TO_DAY, IDENTITY, MINUTE, NOW, consumer, emit, hours, turn
@@ -102,3 +106,33 @@ def test_a_part_costs_less_than_the_page(visitor):
     panel = queries(lambda: visitor.part("/assets/hourly?key=2026-03-10T01:00:00", "panel"))
     board = queries(lambda: visitor.part("/assets/hourly?key=2026-03-10T01:00:00", "board"))
     assert max(panel, board) < page
+
+
+def test_held_runs_that_lack_many_assets_ask_no_more_than_few(visitor):
+    def queries(*numbers):
+        for number in numbers:
+            upstream(number)
+            lacks = {f"ticked {number}": IDENTITY, f"seen {number}": IDENTITY}
+            consumer(f"both {number}", {"hourly": IDENTITY} | lacks)
+        emit("hourly", f"2026-03-10T0{len(numbers)}:00:00")
+        turn()
+        visitor.get("/held")
+        with CaptureQueriesContext(connection) as found:
+            assert visitor.get("/held").status_code == 200
+        return len(found)
+
+    assert queries(1) == queries(2, 3, 4, 5) <= 25
+
+
+def upstream(number: int) -> None:
+    """An asset that a tick makes, and one that comes regularly."""
+    hourly = {"type": "CronPartitionTimetable", "cron": "0 * * * *"}
+    world.dag(
+        f"ticks {number}", hourly, writes=[f"ticked {number}"], start_date=datetime(2026, 3, 1, tzinfo=UTC)
+    )
+    world.asset(
+        f"seen {number}",
+        partitions=specs.dump(HourlyPartitions(start="2026-03-01", key_format="%Y-%m-%dT%H:%M:%S")),
+    )
+    for hour in range(4):
+        emit(f"seen {number}", *hours("2026-03-09", hour), at=datetime(2026, 3, 9, hour + 1, tzinfo=UTC))
