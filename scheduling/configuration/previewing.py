@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Generic, TypeVar
 from uuid import uuid4
 
-from core.models import Asset, ConsumedEvent, Dag, HeldRun
+from core.models import Asset, ConsumedEvent, Dag, HeldRun, MappingProblem
 from scheduling import listening
 from scheduling.algebra import specs
 from scheduling.algebra.differences import Difference, differences
@@ -24,7 +24,7 @@ MOST_NAMED = 100
 """Of each thing that would happen so many are named; all are counted."""
 
 MOST_FORESEEN = 20_000
-"""Events that held runs have counted: with more the effect is not worked out."""
+"""Events that would be mapped anew, counted ones and refused ones: with more the effect is not worked out."""
 
 T = TypeVar("T")
 
@@ -88,7 +88,8 @@ class Preview:
     """What saving `spec` would do.
 
     `problems` are those that the Dag would have; `elsewhere` those, by Dag, that others would newly have
-    which it feeds. Without `effect` so much is held (`counted` keys) that working it out would take too long.
+    which it feeds. Without `effect` so much is held (`counted` keys) or was not mapped (`refused` events)
+    that working it out would take too long.
     """
 
     spec: Spec
@@ -97,6 +98,7 @@ class Preview:
     elsewhere: tuple[tuple[str, Problem], ...]
     effect: Effect | None
     counted: int
+    refused: int
 
     @property
     def is_change(self) -> bool:
@@ -123,7 +125,8 @@ def preview(dag: Dag, spec: object, *, now: datetime, most: int = MOST_NAMED) ->
     problems, elsewhere = _problems(supposed, links, now)
     held = ConsumedEvent.objects.filter(held_run__dag=dag, held_run__state=HeldRun.State.HELD)
     counted = held.count()
-    foreseen = foresee(supposed, heard, now=now) if counted <= MOST_FORESEEN else None
+    refused = MappingProblem.objects.filter(dag=dag).count()
+    foreseen = foresee(supposed, heard, now=now) if counted + refused <= MOST_FORESEEN else None
     return Preview(
         now_says,
         differences(canonical(dag.schedule), now_says),
@@ -131,6 +134,7 @@ def preview(dag: Dag, spec: object, *, now: datetime, most: int = MOST_NAMED) ->
         elsewhere,
         None if foreseen is None else effect_of(foreseen, most),
         counted,
+        refused,
     )
 
 

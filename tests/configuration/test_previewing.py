@@ -176,6 +176,17 @@ class TestEffect:
         said = look(row, late="hold")
         assert (said.effect, said.counted) == (None, 2)
 
+    def test_that_would_map_too_much_anew_is_not_worked_out(self, listen, monkeypatch):
+        """What no held run has counted, because it could not be mapped, would be mapped with the rest."""
+        row = listen(DAY, at=NOW)
+        world.emit("a", "2026-03-10T01:00:00", "x", "y")
+        world.turn()
+        monkeypatch.setattr(previewing, "MOST_FORESEEN", 2)
+        said = look(row, late="hold")
+        assert (said.effect, said.counted, said.refused) == (None, 1, 2)
+        monkeypatch.setattr(previewing, "MOST_FORESEEN", 3)
+        assert look(row, late="hold").effect is not None
+
 
 class TestProblems:
     def test_are_those_that_saving_finds(self, listen, directory):
