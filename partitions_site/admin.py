@@ -168,7 +168,7 @@ class Dags(Record):
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         may = request.user.has_perm(CHANGE_SCHEDULE)
-        return may and (obj is None or configuration.told(obj).is_changeable)
+        return may and (obj is None or configuration.is_changeable(obj))
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
         apart = ("id", "schedule", "revision")

@@ -21,7 +21,7 @@ from scheduling.configuration.overriding import (
 from scheduling.configuration.pausing import set_paused
 from scheduling.configuration.previewing import Effect, Preview, preview
 from scheduling.configuration.sensors import set_cursor, set_sensor_paused
-from scheduling.configuration.telling import told
+from scheduling.configuration.telling import is_changeable, told
 from scheduling.configuration.trying import try_schedule
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "back_to_code",
     "change_mapper",
     "change_schedule",
+    "is_changeable",
     "preview",
     "read_schedule",
     "set_cursor",

@@ -46,19 +46,27 @@ class Told:
 def told(dag: Dag) -> Told:
     """How `dag` listens. Some queries, and what `World` costs."""
     override = ScheduleOverride.objects.filter(dag=dag).first()
-    kinds = {each.__name__ for each in LISTENING}
-    is_changeable = isinstance(dag.schedule, dict) and dag.schedule.get("type") in kinds
     return Told(
         dag.dag_id,
         dag.revision,
         dag.schedule,
         override.code if override else dag.schedule,
         override,
-        is_changeable and dag.is_active,
+        is_changeable(dag),
         dag.problems,
-        _agreement(dag) if is_changeable else (),
+        _agreement(dag) if _listens(dag) else (),
         versions(dag),
     )
+
+
+def is_changeable(dag: Dag) -> bool:
+    """Whether the schedule of `dag` can be changed beside its file. Asks nothing."""
+    return dag.is_active and _listens(dag)
+
+
+def _listens(dag: Dag) -> bool:
+    kinds = {each.__name__ for each in LISTENING}
+    return isinstance(dag.schedule, dict) and dag.schedule.get("type") in kinds
 
 
 def _agreement(dag: Dag) -> Sequence[Finding]:

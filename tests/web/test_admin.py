@@ -8,7 +8,9 @@ import pytest
 from django.apps import apps
 from django.contrib import admin as site
 from django.contrib.auth.models import Group, User
+from django.db import connection
 from django.db.models import Model
+from django.test.utils import CaptureQueriesContext
 
 import partitions_site.admin as face
 from core.models import Asset, Dag, HeldRun, JournalEntry, Pool, ScheduleOverride
@@ -182,6 +184,13 @@ class TestSchedule:
         page = staff.get(address(Dag, row.pk, "change")).content.decode()
         assert 'href="/listening?dag=c"' in page
         assert 'name="schedule"' in page
+
+    def test_is_shown_without_a_look_at_every_other_dag(self, staff, row):
+        """Whether it may be changed is asked many times for one page."""
+        with CaptureQueriesContext(connection) as found:
+            assert staff.get(address(Dag, row.pk, "change")).status_code == 200
+        asked = [each["sql"] for each in found]
+        assert not [sql for sql in asked if "core_outlet" in sql or "core_dependency" in sql]
 
     def test_of_a_cadence_is_only_looked_at(self, staff, row):
         tick = dag("tick")
