@@ -199,7 +199,7 @@ REST_KNOX = {"TOKEN_PREFIX": "pt_", "TOKEN_TTL": None}
 WEB_TOKEN_SECONDS = env.number("PARTITA_TOKEN_SECONDS", 86_400, "Life of a token from POST /auth/token")
 CLI_TOKEN_SECONDS = env.number("PARTITA_CLI_TOKEN_SECONDS", 3_600, "The same from POST /auth/token/cli")
 REQUESTS_PER_MINUTE = env.number(
-    "PARTITA_REQUESTS_PER_MINUTE", 6_000, "API requests of one token, login or address; 0: any number"
+    "PARTITA_REQUESTS_PER_MINUTE", 60_000, "API requests of one token, login or address; 0: any number"
 )
 EXTRA_LIMIT = env.number(
     "PARTITA_EXTRA_LIMIT", 64 * 1024, "Bytes of the `extra` of an event, or of the `conf` of a run"
