@@ -35,7 +35,7 @@
         return;
       }
       failedSince ??= new Date();
-      say(`Not up to date since ${failedSince.toLocaleTimeString()}: ${answer}. Trying again.`);
+      say(`Not up to date since ${failedSince.toLocaleTimeString([], { timeStyle: "long" })}: ${answer}. Trying again.`);
     });
   }
 
@@ -163,15 +163,6 @@
       button.setAttribute("aria-pressed", String(button.value === theme));
     }
     delete event.target.dataset.sent;
-  });
-
-  // An instant in the reader's own zone, when they rest on it.
-  document.addEventListener("pointerover", ({ target }) => {
-    const time = target.closest?.("time[datetime]");
-    if (!time || time.dataset.told) return;
-    time.dataset.told = "yes";
-    const here = new Date(time.dateTime).toLocaleString([], { dateStyle: "medium", timeStyle: "long" });
-    time.title = `${time.title}\n${here} here`;
   });
 
   // A suggestion fills the field it stands under; where there is room for several, it is one more.

@@ -45,7 +45,7 @@ PICTURED = {
 
 @register.simple_tag
 def when(instant: datetime | None, absent: str = "never") -> SafeString | str:
-    """An instant with its zone; the title gives it in UTC and live.js adds the reader's own zone."""
+    """An instant with its zone; the title gives it in UTC and zone.js the reader's own zone."""
     if instant is None:
         return absent
     here = timezone.localtime(instant)

@@ -47,10 +47,10 @@ def answer(
     what the browser has already is a 304 without a body.
     """
     part = _wanted(request, [parts] if isinstance(parts, str) else parts)
-    context = {"now": timezone.now(), "theme": theme(request), **context}
+    site = {"theme": theme(request), "time_zone": settings.TIME_ZONE}
+    context = {"now": timezone.now(), **site, **context}
     if part is None:
         context.setdefault("health", later(health.report, context["now"]))
-        context["time_zone"] = settings.TIME_ZONE
     response = HttpResponse(render_to_string(part or page, context, request), status=status)
     if request.method == "GET" and status == 200:
         response = _unless_known(request, response)
