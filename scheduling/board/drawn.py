@@ -11,10 +11,11 @@ it is there twice, which does no harm. The other way round it could be missed.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from itertools import islice
+from operator import or_
 from uuid import UUID
 
 from django.db.models import F, Q, QuerySet
@@ -30,6 +31,9 @@ GONE = 6
 
 MOST_PATCHES = 20_000
 """Keys that are put over a drawing one by one; where more have changed everything is read."""
+
+PORTION = 5000
+"""Keys in one statement: SQLite takes 32,766 values, and not more."""
 
 TRIES = 5
 """Looks at blocks that somebody draws meanwhile."""
@@ -99,7 +103,7 @@ class Found:
 
 
 def of_assets(assets: Sequence[Asset], expected: Mapping[int, Universe]) -> dict[int, Found]:
-    """How the partitions of each asset look. At most eight queries, whatever there is."""
+    """How the partitions of each asset look. Eight queries, and two for each portion of keys not drawn."""
     names = dict(Drawing.objects.filter(asset__in=assets).values_list("asset_id", "name"))
     drawn = {asset.pk for asset in assets if names.get(asset.pk) == expected[asset.pk].name}
     patches, everything = _undrawn(drawn)
@@ -140,28 +144,41 @@ def _undrawn(asset_ids: set[int]) -> tuple[dict[int, Facts], set[int]]:
 
 def _add_touched(patches: dict[int, Facts], touched: Mapping[int, set[str]]) -> None:
     """The looks of keys whose held runs have changed."""
-    wanted = Q(pk__in=[])
-    for asset_id, keys in touched.items():
-        left = keys - patches[asset_id].keys()
-        patches[asset_id] |= dict.fromkeys(left)
-        if left:
-            wanted |= Q(asset_id=asset_id, key__in=left)
-    for asset_id, key, look in _looks(Partition.objects.filter(wanted)) if touched else ():
-        patches[asset_id][key] = look
+    left = {asset_id: keys - patches[asset_id].keys() for asset_id, keys in touched.items()}
+    for asset_id, keys in left.items():
+        patches[asset_id] |= dict.fromkeys(keys)
+    for some in _portions(left):
+        wanted = _any_of(Q(asset_id=asset_id, key__in=keys) for asset_id, keys in some.items())
+        for asset_id, key, look in _looks(Partition.objects.filter(wanted)):
+            patches[asset_id][key] = look
 
 
 def _hold(patches: dict[int, Facts]) -> None:
     """Missing keys for which a run is held look held."""
-    wanted = Q(pk__in=[])
-    for asset_id, facts in patches.items():
-        missing = [key for key, look in facts.items() if look in (None, Look.MISSING)]
-        if missing:
-            wanted |= Q(dag__outlets__asset=asset_id, partition_key__in=missing)
-    if len(wanted.children) > 1:
-        rows = HeldRun.objects.held().filter(wanted)
+    missing = {
+        asset_id: [key for key, look in facts.items() if look in (None, Look.MISSING)]
+        for asset_id, facts in patches.items()
+    }
+    for some in _portions(missing):
+        parts = (Q(dag__outlets__asset=pk, partition_key__in=keys) for pk, keys in some.items())
+        rows = HeldRun.objects.held().filter(_any_of(parts))
         for asset_id, key in rows.values_list("dag__outlets__asset", "partition_key"):
             if asset_id in patches and patches[asset_id].get(key, Look.FAILED) in (None, Look.MISSING):
                 patches[asset_id][key] = Look.HELD
+
+
+def _portions(wanted: Mapping[int, Collection[str]]) -> Iterator[Mapping[int, Sequence[str]]]:
+    """The same keys by asset, `PORTION` at a time, whatever asset they are of."""
+    pairs = [(asset_id, key) for asset_id, keys in wanted.items() for key in keys]
+    for start in range(0, len(pairs), PORTION):
+        some: dict[int, list[str]] = defaultdict(list)
+        for asset_id, key in pairs[start : start + PORTION]:
+            some[asset_id].append(key)
+        yield some
+
+
+def _any_of(parts: Iterable[Q]) -> Q:
+    return reduce(or_, parts)
 
 
 def _all_facts(asset_ids: set[int]) -> dict[int, Facts]:

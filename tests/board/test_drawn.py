@@ -1,5 +1,7 @@
 """What is read is what was drawn and, over it, what was not: exact, and cheap where most is drawn."""
 
+import sqlite3
+from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
@@ -42,6 +44,19 @@ def statements(name):
     return [query["sql"] for query in found if 'FROM "core_partition"' in query["sql"]]
 
 
+@contextmanager
+def few_values(most):
+    """A statement of SQLite may have so many values only."""
+    if connection.vendor != "sqlite":
+        yield
+        return
+    before = connection.connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, most)
+    try:
+        yield
+    finally:
+        connection.connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, before)
+
+
 class TestReading:
     def test_what_is_drawn_is_not_read_row_by_row(self):
         asset("daily", partitions=DAYS)
@@ -72,6 +87,22 @@ class TestReading:
         found = looks_of("daily")
         assert len(found) == 8
         assert found["2026-03-09"] is Look.HELD
+
+    def test_many_changes_of_several_assets_are_not_asked_for_in_one_statement(self, monkeypatch):
+        """A statement holds so many values: 32,766 in SQLite."""
+        monkeypatch.setattr(drawn, "PORTION", 20)
+        names, days = ("daily", "second", "third"), range(1, 31)
+        consumer("sum", {"hourly": HOURS_TO_DAY}, writes=names)
+        for name in names:
+            emit(name, "2026-04-01")
+        draw()
+        emit("hourly", *(key for day in days for key in hours(f"2026-03-{day:02}", 3)))
+        turn()
+        assets = [asset(name) for name in names]
+        with few_values(50):
+            found = read(assets, now=NOW)
+        for each in assets:
+            assert found[each.pk].cells.tally.words == "1 materialized, 30 held"
 
     def test_a_drawing_of_another_definition_is_not_looked_at(self):
         asset("daily", partitions=DAYS)
