@@ -23,8 +23,13 @@ class Told:
     override: ScheduleOverride | None
     is_changeable: bool
     problems: Sequence[dict[str, str]]
-    agreement: Sequence[Finding]
     history: Sequence[Version]
+    dag: Dag
+
+    @property
+    def agreement(self) -> Sequence[Finding]:
+        """Whether its keys can meet. Costs what `World` costs, so only for those who show it."""
+        return _agreement(self.dag) if _listens(self.dag) else ()
 
     @property
     def origin(self) -> str:
@@ -44,7 +49,7 @@ class Told:
 
 
 def told(dag: Dag) -> Told:
-    """How `dag` listens. Some queries, and what `World` costs."""
+    """How `dag` listens. Two queries."""
     override = ScheduleOverride.objects.filter(dag=dag).first()
     return Told(
         dag.dag_id,
@@ -54,8 +59,8 @@ def told(dag: Dag) -> Told:
         override,
         is_changeable(dag),
         dag.problems,
-        _agreement(dag) if _listens(dag) else (),
         versions(dag),
+        dag,
     )
 
 

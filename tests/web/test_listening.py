@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from core.models import Dag, DagRun, HeldRun, JournalEntry, ScheduleOverride
@@ -40,6 +42,12 @@ def row(tmp_path) -> Dag:
     )
     assert directory.sync().ok
     return dag("c")
+
+
+def test_it_is_shown_without_a_look_at_every_other_dag(admin, row):
+    with CaptureQueriesContext(connection) as found:
+        assert admin.get(URL).status_code == 200
+    assert not [each["sql"] for each in found if "core_outlet" in each["sql"]]
 
 
 @pytest.fixture
