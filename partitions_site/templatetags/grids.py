@@ -12,19 +12,22 @@ from django.utils.safestring import SafeString, mark_safe
 
 from core.models import BackfillPartition
 from partitions_site.templatetags.screens import percent, pictured
-from scheduling.board import Look, Tally
+from scheduling.board import Heat, Look, Tally, number
 from scheduling.board.grids import Cell, Row
 
 register = template.Library()
+
+LONGEST_NAME = 40
+"""Characters of the name of a number that each of a thousand squares repeats."""
 
 
 @register.simple_tag(takes_context=True)
 def boxes(context: dict[str, Any], row: Row) -> SafeString:
     """The cells of one row of a table: each square leads to its partition, or into the period it shows."""
-    here, chosen = _address(context["request"]), context.get("key", "")
+    here, chosen, heat = _address(context["request"]), context.get("key", ""), context.get("heat")
     written = []
     for box in row.boxes:
-        squares = "".join(_square(cell, here, chosen) + _name(cell, here, row) for cell in box)
+        squares = "".join(_square(cell, here, chosen, heat) + _name(cell, here, row) for cell in box)
         written.append(f'<td class="two">{squares}</td>' if len(box) > 1 else f"<td>{squares}</td>")
     return mark_safe("".join(written))  # noqa: S308  every part of a square is escaped
 
@@ -70,20 +73,32 @@ def _planned(row: BackfillPartition) -> str:
     return f'<span class="{look}" role="img" aria-label="{escape(words)}"></span>'
 
 
-def _square(cell: Cell, here: dict[str, str], chosen: str) -> str:
+def _square(cell: Cell, here: dict[str, str], chosen: str, heat: Heat | None) -> str:
     look = f"c {cell.look.letter}" + (f" p{cell.share}" if cell.share < 3 else "")
     if cell.is_unexpected:
         look += " x"
     if cell.is_chosen:
         look += " on"
+    tint, more_words = _tinted(cell.key, heat)
     name, value = ("key", cell.key) if cell.key else ("zoom", cell.zoom)
     more = "" if cell.key else ' data-part="board"'
     if cell.key and cell.key == chosen:
         more = ' aria-current="true"'
     return (
-        f'<a class="{look}" href="{escape(here[name] + quote(value, safe=""))}"'
-        f' aria-label="{escape(cell.words)}"{more}></a>'
+        f'<a class="{look}{tint}" href="{escape(here[name] + quote(value, safe=""))}"'
+        f' aria-label="{escape(cell.words + more_words)}"{more}></a>'
     )
+
+
+def _tinted(key: str, heat: Heat | None) -> tuple[str, str]:
+    """The classes and the words that a square gets from the number that was chosen."""
+    if heat is None or key not in heat.values:
+        return "", ""
+    value, tint = heat.values[key], f" q{heat.tints[key]}"
+    if value is None:
+        return tint, ""
+    words = f", {heat.name[:LONGEST_NAME]} {number(value)}"
+    return (f"{tint} o", f"{words}, far out") if key in heat.outliers else (tint, words)
 
 
 def _name(cell: Cell, here: dict[str, str], row: Row) -> str:

@@ -24,7 +24,7 @@ LISTED = 100
 NARROWING = ("missing", "failed", "stale")
 """The states to which a selection can be narrowed: those of which a backfill can be asked alone."""
 
-KEPT = ("key", "zoom", "state", "row")
+KEPT = ("key", "zoom", "state", "row", "heat")
 """What of the address stays when somebody selects by typing."""
 
 ZOOM = re.compile(r"[0-9]{4}(-([0-9]{2}(-[0-9]{2}(T[0-9]{2})?)?|W[0-9]{2}|Q[1-4]))?")
@@ -107,6 +107,7 @@ def _board(request: HtmxRequest, row: Asset, now: datetime) -> dict[str, object]
         "whole": board.draw(cells) if zoom else None,
         "wanted": "unexpected" if unexpected else wanted.word if wanted else "",
         "grid": grid,
+        "heat": board.measure(row, grid, request.GET.get("heat", "")),
         "strays": cells.strays() if grid else [],
         "list": None if grid else _listed(request, row, cells, zoom, wanted, unexpected),
         "is_of_keys": _is_of_keys(grid),

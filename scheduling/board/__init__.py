@@ -17,6 +17,7 @@ from scheduling.board.cells import Cells, Look, Tally
 from scheduling.board.choice import Choice, choose, spelled
 from scheduling.board.dags import DagLine, lines, next_ticks, schedule_words, suggestions
 from scheduling.board.grids import Grid, lay_out
+from scheduling.board.heat import Heat, measure, number
 from scheduling.board.keylists import KeyLine, KeyLines, listed
 from scheduling.board.lists import (
     HeldFilter,
@@ -40,6 +41,7 @@ __all__ = [
     "DagLine",
     "Facts",
     "Grid",
+    "Heat",
     "HeldFilter",
     "JournalFilter",
     "KeyLine",
@@ -67,9 +69,11 @@ __all__ = [
     "lines",
     "listed",
     "made_from",
+    "measure",
     "named",
     "needs",
     "next_ticks",
+    "number",
     "progress",
     "read",
     "runs",

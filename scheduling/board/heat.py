@@ -1,0 +1,194 @@
+"""A number of the partitions shown: the tint of each square, which values stand far out, a plot."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median, quantiles
+from typing import Any
+
+from core.models import Asset, Partition
+from scheduling.algebra.keys import DEFAULT_DELIMITER
+from scheduling.algebra.selections import quoted
+from scheduling.board.cells import Look
+from scheduling.board.grids import Cell, Grid
+from scheduling.board.labels import segments_of
+
+STEPS = 6
+"""Tints of one colour, 1 for the least."""
+
+MOST = 3000
+"""Partitions that are read at most: the newest of those shown."""
+
+SAMPLE = 50
+"""Partitions in which fields are looked for while none is chosen."""
+
+MOST_FIELDS = 12
+LARGEST = 1e300
+"""Larger numbers are not measured: their differences could not be."""
+
+FAR = 3
+"""Ranges between the quartiles from which on a value stands out."""
+
+FEWEST = 8
+"""Values among which one can stand out."""
+
+MOST_LINKED = 50
+"""Keys that one link selects."""
+
+HEIGHT = 100
+
+EMPTY = (Look.MISSING, Look.HELD)
+"""Looks of what has no row to be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heat:
+    """A number of the partitions shown: `fields` can be chosen, `name` is, if one of those is asked for.
+
+    `values` are in the order of the squares, none where a key lacks the number. `tints` are 1 to `STEPS`, 0
+    for one without; `outliers` are the keys whose values stand far out, in order.
+    """
+
+    fields: Sequence[str]
+    name: str = ""
+    values: Mapping[str, float | None] = field(default_factory=dict)
+    tints: Mapping[str, int] = field(default_factory=dict)
+    outliers: Sequence[str] = ()
+    least: float = 0
+    middle: float = 0
+    most: float = 0
+
+    @property
+    def count(self) -> int:
+        """Partitions that have the number."""
+        return sum(value is not None for value in self.values.values())
+
+    @property
+    def words(self) -> str:
+        """The plot in words."""
+        least, middle, most = map(number, (self.least, self.middle, self.most))
+        return f"least {least}, median {middle}, most {most}"
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The first and the last key of the plot."""
+        keys = list(self.values)
+        return keys[0], keys[-1]
+
+    @property
+    def selection(self) -> str:
+        """The first outliers as a selection; empty if one of them has to be written in quotation marks."""
+        keys = self.outliers[:MOST_LINKED]
+        parts = (part for key in keys for part in segments_of(key))
+        return ", ".join(keys) if all(quoted(part, DEFAULT_DELIMITER) == part for part in parts) else ""
+
+    @property
+    def steps(self) -> str:
+        """The path of an SVG: one unit to the right for each key, interrupted where there is no number."""
+        path, is_open = [], False
+        for at, value in enumerate(self.values.values()):
+            if value is not None:
+                path.append(f"{'V' if is_open else f'M{at} '}{self._height(value)}H{at + 1}")
+            is_open = value is not None
+        return "".join(path)
+
+    @property
+    def far_out(self) -> str:
+        """The path of the outliers alone."""
+        far = frozenset(self.outliers)
+        found = [(at, value) for at, (key, value) in enumerate(self.values.items()) if key in far]
+        return "".join(f"M{at} {self._height(value)}h1" for at, value in found if value is not None)
+
+    @property
+    def level(self) -> str:
+        """The path of the median."""
+        return f"M0 {self._height(self.middle)}H{len(self.values)}"
+
+    def _height(self, value: float) -> str:
+        if self.most <= self.least:
+            return f"{HEIGHT / 2:g}"
+        return f"{HEIGHT - HEIGHT * (value - self.least) / (self.most - self.least):.3g}"
+
+
+def measure(asset: Asset, grid: Grid | None, wanted: str = "") -> Heat | None:
+    """The number `wanted` of the single partitions on a grid; none where they have no numbers. One query.
+
+    While none is wanted, only the fields of the newest `SAMPLE` are looked up.
+    """
+    cells = [cell for cell in _cells(grid) if cell.key]
+    with_rows = [cell.key for cell in cells if cell.look not in EMPTY]
+    if not with_rows:
+        return None
+    keys = with_rows[-MOST if wanted else -SAMPLE :]
+    rows = dict(Partition.objects.filter(asset=asset, key__in=keys).values_list("key", "extra"))
+    numbers = {key: _numbers(extra) for key, extra in rows.items()}
+    counts = Counter(name for found in numbers.values() for name in found)
+    if not counts:
+        return None
+    fields = [name for name, _ in sorted(counts.items(), key=lambda each: (-each[1], each[0]))][:MOST_FIELDS]
+    if wanted not in counts:
+        return Heat(sorted(fields))
+    found = {cell.key: numbers.get(cell.key, {}).get(wanted) for cell in cells[-MOST:]}
+    return _measured(sorted({*fields, wanted}), wanted, found)
+
+
+def number(value: float) -> str:
+    """As people write it: whole numbers whole, others to four digits."""
+    if abs(value) >= 1e15:
+        return f"{value:.4g}"
+    if value == int(value):
+        return f"{value:,.0f}"
+    return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def far_out_of(values: Mapping[str, float]) -> list[str]:
+    """The keys whose values lie more than `FAR` ranges between the quartiles outside of these.
+
+    Where the quartiles are the same, most values are: the others stand out if they are at most a tenth.
+    """
+    if len(values) < FEWEST:
+        return []
+    low, _, high = quantiles(values.values(), n=4, method="inclusive")
+    room = FAR * (high - low)
+    far = [key for key, value in values.items() if not low - room <= value <= high + room]
+    return far if room or 10 * len(far) <= len(values) else []
+
+
+def _measured(fields: Sequence[str], name: str, found: Mapping[str, float | None]) -> Heat:
+    known = {key: value for key, value in found.items() if value is not None}
+    far = far_out_of(known)
+    usual = known.keys() - frozenset(far)
+    low, high = min(known[key] for key in usual), max(known[key] for key in usual)
+    return Heat(
+        fields,
+        name,
+        found,
+        {key: 0 if value is None else _tint(value, low, high) for key, value in found.items()},
+        far,
+        min(known.values()),
+        median(known.values()),
+        max(known.values()),
+    )
+
+
+def _tint(value: float, low: float, high: float) -> int:
+    """Outliers do not stretch the steps: they have the first or the last."""
+    if high <= low:
+        return 1 if value < low else STEPS if value > high else (STEPS + 1) // 2
+    return min(max(1 + int(STEPS * (value - low) / (high - low)), 1), STEPS)
+
+
+def _numbers(extra: Any) -> dict[str, float]:
+    """The fields of a partition that are numbers: true is none."""
+    if not isinstance(extra, dict):
+        return {}
+    return {
+        name: float(value)
+        for name, value in extra.items()
+        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
+    }
+
+
+def _cells(grid: Grid | None) -> Iterable[Cell]:
+    groups = grid.groups if grid else ()
+    return (cell for group in groups for row in group.rows for box in row.boxes for cell in box)
