@@ -62,7 +62,7 @@ class MappingProblemOut(serializers.Serializer[Any]):
     sentence = serializers.CharField()
 
 
-class PlannedOut(serializers.Serializer[Any]):
+class OpenBackfillOut(serializers.Serializer[Any]):
     backfill_id = serializers.IntegerField(source="target.backfill_id")
     state = serializers.CharField()
     reason = serializers.CharField()
@@ -85,7 +85,7 @@ class ExplanationOut(serializers.Serializer[Any]):
     rounds = RoundOut(many=True)
     dag_runs = PastRunOut(source="runs", many=True)
     mapping_problems = MappingProblemOut(source="problems", many=True)
-    backfills = PlannedOut(many=True)
+    backfills = OpenBackfillOut(many=True)
 
     def get_partition_key(self, explanation: Any) -> str | None:
         return explanation.key or None

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from datetime import UTC
 from functools import cache
+from math import isfinite
 from typing import Any, NoReturn, TypeVar
 
 from django.conf import settings
@@ -100,11 +101,19 @@ class RowId(Whole):
 
 
 class Decimal(_Worded, serializers.FloatField):
+    """A number; `nan` and `inf`, which Python reads as numbers, are none."""
+
     kinds = {"invalid": "float_parsing", "null": "float_type"}
     default_error_messages = {
         "required": "Field required",
         "invalid": "Input should be a valid number, unable to parse string as a number",
     }
+
+    def to_internal_value(self, data: Any) -> float:
+        number = float(super().to_internal_value(data))
+        if not isfinite(number):
+            self.fail("invalid")
+        return number
 
 
 class Flag(_Worded, serializers.BooleanField):

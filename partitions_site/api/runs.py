@@ -138,6 +138,15 @@ def of_versions(numbers: list[str]) -> Q:
     return Q(dag__revision__in=[read_value(RowId(), each, ["query", "dag_version"]) for each in numbers])
 
 
+LONGEST = 1e10
+"""Seconds, some three hundred years: no run took longer, and no database keeps spans without end."""
+
+
+def length_of(seconds: float) -> timedelta:
+    """So many seconds; of absurd ones as many as mean the same for any run."""
+    return timedelta(seconds=max(-LONGEST, min(LONGEST, seconds)))
+
+
 RUNS = Listing(
     noun="dag_runs",
     out=RunOut,
@@ -162,7 +171,7 @@ RUNS = Listing(
         Range("start_date", "started_at"),
         Range("end_date", "ended_at"),
         Range("updated_at", "updated_at"),
-        Range("duration", "duration", Decimal, lambda seconds: timedelta(seconds=seconds)),
+        Range("duration", "duration", Decimal, length_of),
         When("conf_contains", lambda text: Q(conf_text__like=f"%{text}%"), Text),
         AnyOf("run_type", wire.of_types, {name: (name,) for name in wire.RUN_TYPES}),
         AnyOf("state", "state", wire.RUN_STATES),

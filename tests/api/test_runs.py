@@ -149,6 +149,8 @@ class TestList:
             ("conf_contains=rows", ["2026-03-10T09:00:00"]),
             ("duration_gte=59.5&duration_lt=60.5", ["2026-03-10T09:00:00", "2026-03-11T09:00:00"]),
             ("duration_gt=61", []),
+            ("duration_gt=4.6e305", []),
+            ("duration_lt=-4.6e305", []),
             ("run_after_lt=2020-01-01", []),
             ("logical_date_gte=2020-01-01", []),
             ("end_date_gte=2020-01-01&order_by=-end_date", ["2026-03-11T09:00:00", "2026-03-10T09:00:00"]),
@@ -165,7 +167,17 @@ class TestList:
         else:
             assert keys(answer) == found
 
-    @pytest.mark.parametrize("query", ["state=sleeping", "run_type=x", "duration_gt=long", "limit=-1"])
+    @pytest.mark.parametrize(
+        "query",
+        [
+            "state=sleeping",
+            "run_type=x",
+            "duration_gt=long",
+            "duration_gt=nan",
+            "duration_lt=-inf",
+            "limit=-1",
+        ],
+    )
     def test_refuses_what_does_not_fit(self, some, query):
         assert some.get(f"{ALL}?{query}").status_code == 422
 
