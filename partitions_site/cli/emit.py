@@ -34,7 +34,8 @@ def do(given: Namespace) -> Reply:
         "repeated": len(answers) - new,
         "event_ids": [each.event.pk for each in answers],
     }
-    return done(f"{new} events of {asset} recorded{again}", value)
+    noun = "event" if new == 1 else "events"
+    return done(f"{new} {noun} of {asset} recorded{again}", value)
 
 
 def _keys(given: Namespace) -> list[str]:

@@ -95,8 +95,8 @@ class TestCommand:
         assert self.said(capsys, "sum", DAY).splitlines() == [
             f"sum {DAY}: held",
             "It is held, waiting on 2 of 24: hours 09, 22.",
-            "  missing: hourly 2026-03-10T09:00:00, when is not known from ingest",
-            "  missing: hourly 2026-03-10T22:00:00, when is not known from ingest",
+            "  missing: hourly 2026-03-10T09:00:00, no expected time from ingest",
+            "  missing: hourly 2026-03-10T22:00:00, no expected time from ingest",
             "When that has come it fires at once and becomes a queued run.",
             "  round 1: held",
         ]

@@ -58,7 +58,7 @@ def _lines(found: Explanation) -> Iterator[str]:
 
 def _fact(fact: Owed) -> str:
     what = f"{fact.leaf.words()} {fact.key}" if fact.key else f"any event of {fact.leaf.words()}"
-    when = f"expected {fact.expected.at:%Y-%m-%d %H:%M} UTC" if fact.expected.at else "when is not known"
+    when = f"expected {fact.expected.at:%Y-%m-%d %H:%M} UTC" if fact.expected.at else "no expected time"
     by = f" from {fact.by}" if fact.dags else ""
     tried = f", last run {fact.attempt.state}" if fact.attempt else ""
     return f"{what}, {when}{by}{tried}"

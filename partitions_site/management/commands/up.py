@@ -69,6 +69,8 @@ class Command(BaseCommand):
         self.stdout.write(
             f"\nPartita is running: {address}\n  name      {login.name}\n  password  {login.password}\n"
         )
+        if settings.DATA_DIR != settings.BASE_DIR / "var":
+            self.stdout.write(f"Other commands find it with PARTITA_DATA_DIR={settings.DATA_DIR}\n")
         self.stdout.write("Ctrl-C stops it.\n")
         self.stdout.flush()
 
