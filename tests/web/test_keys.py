@@ -3,6 +3,8 @@ import pytest
 from core.models import DynamicKey, JournalEntry
 from partitions_site import roles
 from scheduling import dynamic
+from scheduling.algebra import specs
+from scheduling.sdk import DynamicPartitions, MultiPartitions
 from tests.engine import world
 from tests.engine.world import ALICE, NOW
 from tests.web.reading import read
@@ -48,8 +50,8 @@ class TestAdding:
         assert dynamic.keys_of("store") == ("north",)
 
     def test_asks_of_which_dimension_where_there_are_two(self, visitor, stores):
-        by = {"store": STORE, "till": {"type": "DynamicPartitions", "name": "till"}}
-        world.asset("sales", partitions={"type": "MultiPartitions", "dimensions": by})
+        by = {name: DynamicPartitions(name) for name in ("store", "till")}
+        world.asset("sales", partitions=specs.dump(MultiPartitions(by)))
         options = [each.text for each in read(visitor.get("/keys/add?asset=sales")).all("option")]
         assert options == ["store", "till"]
         visitor.post(ADD, {"asset": "sales", "keys": "1", "name": "till"})
