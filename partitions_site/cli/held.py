@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from core.models import HeldRun
-from partitions_site.cli.parsing import NotFound, add_deed, add_limit, deed, deed_of, now, number
+from partitions_site.cli.parsing import NotFound, Spoken, add_narrowing, add_numbered, deed, now
 from partitions_site.cli.replies import Reply, Row, done, sheet, shown, table
 from scheduling import board, holds
 from scheduling.algebra.verdicts import Kind, Progress, Verdict
@@ -13,24 +13,17 @@ COLUMNS = {"id": "ID", "dag_id": "DAG", "partition_key": "KEY", "verdict": "VERD
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--dag", default="", metavar="DAG_ID")
+    add_narrowing(parser, _list)
     parser.add_argument("--asset", default="", metavar="ASSET", help="those that wait for this asset")
     parser.add_argument("--verdict", default="", choices=[str(kind) for kind in Kind])
-    parser.add_argument("--key", default="", metavar="TEXT", help="those with this in their key")
     parser.add_argument("--late", action="store_true", help="those whose data is overdue")
-    add_limit(parser)
-    parser.set_defaults(do=_list)
-    deeds = parser.add_subparsers(metavar="DEED", title="deeds")
-    for name, words, do in (
-        ("show", "what one waits for, judged anew", _show),
-        ("fire", "fire it now with what it has", _fire),
-        ("cancel", "close it without a run", _cancel),
-        ("reevaluate", "judge it once more", _reevaluate),
-    ):
-        each = deed_of(deeds, name, words, do)
-        each.add_argument("id", type=number, metavar="ID")
-        if name in ("fire", "cancel"):
-            add_deed(each)
+    add_numbered(
+        parser,
+        Spoken("show", "what one waits for, judged anew", _show),
+        Spoken("fire", "fire it now with what it has", _fire, is_deed=True),
+        Spoken("cancel", "close it without a run", _cancel, is_deed=True),
+        Spoken("reevaluate", "judge it once more", _reevaluate),
+    )
 
 
 def _list(given: Namespace) -> Reply:

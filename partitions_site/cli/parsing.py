@@ -4,6 +4,7 @@ import getpass
 import json
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace, _SubParsersAction
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
@@ -22,6 +23,16 @@ class NotFound(PartitionError):
     """Nothing is called so."""
 
 
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A sub-command: what it is called, what it does in words, who does it; a deed goes into the journal."""
+
+    name: str
+    words: str
+    do: Do
+    is_deed: bool = False
+
+
 class Parser(ArgumentParser):
     """Says what is wrong with an argument in one sentence, and exits with 2."""
 
@@ -35,6 +46,30 @@ def deed_of(deeds: "_SubParsersAction[ArgumentParser]", name: str, words: str, d
     parser.set_defaults(do=do)
     add_json(parser)
     return parser
+
+
+def add_deeds(parser: ArgumentParser, *spoken: Spoken) -> dict[str, ArgumentParser]:
+    """Sub-commands of a command that lists things when it is given none, by their names."""
+    deeds = parser.add_subparsers(metavar="DEED", title="deeds")
+    made = {each.name: deed_of(deeds, each.name, each.words, each.do) for each in spoken}
+    for each in spoken:
+        if each.is_deed:
+            add_deed(made[each.name])
+    return made
+
+
+def add_narrowing(parser: ArgumentParser, do: Do) -> None:
+    """What a list of things that have a Dag and a key is narrowed by; `do` lists them."""
+    parser.add_argument("--dag", default="", metavar="DAG_ID", help="those of this Dag")
+    parser.add_argument("--key", default="", metavar="TEXT", help="those with this in their key")
+    add_limit(parser)
+    parser.set_defaults(do=do)
+
+
+def add_numbered(parser: ArgumentParser, *spoken: Spoken) -> None:
+    """Sub-commands that are about one row, which they are told by its number."""
+    for each in add_deeds(parser, *spoken).values():
+        each.add_argument("id", type=number, metavar="ID")
 
 
 def add_json(parser: ArgumentParser) -> None:

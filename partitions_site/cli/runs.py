@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from core.models import DagRun, LogLine
-from partitions_site.cli.parsing import NotFound, add_deed, add_limit, deed, deed_of, now, number
+from partitions_site.cli.parsing import NotFound, Spoken, add_narrowing, add_numbered, deed, now
 from partitions_site.cli.replies import Reply, Row, done, sheet, shown, table
 from scheduling import board, runs
 from scheduling.board import RunFilter
@@ -20,23 +20,16 @@ COLUMNS = {
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--dag", default="", metavar="DAG_ID")
+    add_narrowing(parser, _list)
     parser.add_argument("--state", default="", choices=DagRun.State.values)
     parser.add_argument("--type", default="", choices=DagRun.Type.values)
-    parser.add_argument("--key", default="", metavar="TEXT", help="those with this in their key")
-    add_limit(parser)
-    parser.set_defaults(do=_list)
-    deeds = parser.add_subparsers(metavar="DEED", title="deeds")
-    for name, words, do in (
-        ("show", "all about one", _show),
-        ("log", "what it wrote while it ran", _log),
-        ("cancel", "stop it; nothing is emitted", _cancel),
-        ("retry", "run it again: same run, next attempt", _retry),
-    ):
-        each = deed_of(deeds, name, words, do)
-        each.add_argument("id", type=number, metavar="ID")
-        if name in ("cancel", "retry"):
-            add_deed(each)
+    add_numbered(
+        parser,
+        Spoken("show", "all about one", _show),
+        Spoken("log", "what it wrote while it ran", _log),
+        Spoken("cancel", "stop it; nothing is emitted", _cancel, is_deed=True),
+        Spoken("retry", "run it again: same run, next attempt", _retry, is_deed=True),
+    )
 
 
 def _list(given: Namespace) -> Reply:
