@@ -7,6 +7,7 @@ COMMANDS = {
     "dags": "what runs when, and how it went",
     "runs": "what ran, and running it again",
     "backfill": "many partitions on request: plan, start, look at and steer",
+    "sensors": "what looks at the world outside, and what it found",
     "emit": "say that partitions of an asset are there",
     "trigger": "make a run by hand",
     "keys": "the keys of dynamic partitions",
