@@ -14,7 +14,7 @@ from enum import StrEnum
 from core.models import BackfillPartition, Dag, DagRun, HeldRun, MappingProblem
 from scheduling import coming, listening, overdue, queueing, runs, whatif
 from scheduling.algebra.errors import PartitionError
-from scheduling.algebra.lacking import Lack, fewest, lacks_of
+from scheduling.algebra.lacking import Lack, lacks_of
 from scheduling.algebra.timetables import AssetTimetable, PartitionedAssetTimetable
 from scheduling.algebra.verdicts import Kind, Verdict
 from scheduling.assessing import Case, as_if_opened, cases, judge
@@ -177,20 +177,25 @@ def _with_facts(answer: Explanation, case: Case, verdict: Verdict, now: datetime
     """`answer` with the fewest facts that let it fire, and what would happen if they came."""
     hindrances = queueing.of_dag(case.dag)
     answer = replace(answer, hindrances=hindrances)
-    lacks = whatif.deliverable(
-        case, lacks_of(case.listening, case.held.key, verdict, is_late=case.held.is_late)
+    lacks = lacks_of(case.listening, case.held.key, verdict, is_late=case.held.is_late)
+    way = whatif.way(case, lacks, is_open=answer.held is not None)
+    if way.wanted is None:
+        sentence = _said(f"It can never fire: {'; '.join(way.problems)}")
+        return replace(answer, standing=Standing.NEVER, sentence=sentence)
+    then = judge(replace(case, held=whatif.with_keys(case, way.wanted, now)), now=now)
+    return replace(
+        answer,
+        sentence=answer.sentence + _silence(way.silent),
+        facts=_owed(case, way.wanted),
+        outcome=whatif.outcome(then, hindrances, bool(way.wanted)),
+        fires=then.kind is Kind.READY,
     )
-    wanted = fewest(case.listening.condition, lacks)
-    if wanted == () and answer.held is None:
-        wanted = whatif.any_event(case)
-    if wanted is None:
-        reasons = "; ".join(
-            dict.fromkeys(f"{lack.leaf.words()}: {lack.problem}" for lack in lacks if lack.problem)
-        )
-        return replace(answer, standing=Standing.NEVER, sentence=_said(f"It can never fire: {reasons}"))
-    then = judge(replace(case, held=whatif.with_keys(case, wanted, now)), now=now)
-    outcome = whatif.outcome(then, hindrances, bool(wanted))
-    return replace(answer, facts=_owed(case, wanted), outcome=outcome, fires=then.kind is Kind.READY)
+
+
+def _silence(reasons: Sequence[str]) -> str:
+    """That keys which it needs open no held run: what else must."""
+    others = "" if len(reasons) < 2 else f" (nor do {len(reasons) - 1} others)"
+    return f" By itself this opens nothing: {reasons[0]}{others}; another asset must." if reasons else ""
 
 
 def _owed(case: Case, wanted: Sequence[Lack]) -> list[Owed]:

@@ -5,12 +5,12 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from core import bulk
-from core.models import Dag, HeldRun, ReceivedKey
+from core.models import Dag, HeldRun, Partition, ReceivedKey
 from scheduling import filling, listening, rounds, states
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.verdicts import Late
 from scheduling.listening import UNKEYED, BrokenDefinition, DagListening
-from scheduling.mapping import Arrival
+from scheduling.mapping import Arrival, Excess
 from scheduling.rounds import Name
 
 
@@ -42,6 +42,34 @@ def uncounted(arrivals: Sequence[Arrival]) -> list[Arrival]:
     """
     spent = rounds.spent(arrival.event.pk for arrival in arrivals)
     return [each for each in arrivals if (each.dag.pk, each.key, each.event.pk) not in spent]
+
+
+def of_open(excesses: Sequence[Excess]) -> list[Arrival]:
+    """What events over the limit mean to held runs that are open, which are locked: they open none."""
+    names = sorted({(each.dag.pk, key) for each in excesses for key in each.keys})
+    found: set[Name] = set()
+    for start in range(0, len(names), filling.PORTION):
+        found |= _locked(names[start : start + filling.PORTION]).keys()
+    return beyond_limit(excesses, found)
+
+
+def beyond_limit(excesses: Sequence[Excess], opened: Collection[Name]) -> list[Arrival]:
+    """`excesses` as arrivals for the held runs of names that are `opened`.
+
+    An event that is not the newest of its partition means nothing here: the newest one counts.
+    """
+    arrivals = [
+        Arrival(each.dag, key, each.event)
+        for each in excesses
+        for key in each.keys
+        if (each.dag.pk, key) in opened
+    ]
+    if not arrivals:
+        return []
+    events = {arrival.event.pk for arrival in arrivals}
+    newest = Partition.objects.filter(last_event__in=events, data_at__isnull=False)
+    newest_events = set(newest.values_list("last_event", flat=True))
+    return uncounted([each for each in arrivals if each.event.pk in newest_events])
 
 
 def only_marks(heard: DagListening | BrokenDefinition) -> bool:

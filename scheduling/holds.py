@@ -48,9 +48,11 @@ def route_pending(*, now: datetime, limit: int = 2000) -> int:
         if not events:
             return 0
         mapped = map_events(events)
-        arrivals = filing.uncounted(mapped.arrivals)
-        if arrivals:
+        if arrivals := filing.uncounted(mapped.arrivals):
             filing.file(arrivals, now)
+        if excesses := filing.of_open(mapped.excesses):
+            filing.file(excesses, now)
+        if arrivals or excesses:
             doorbell.ring(Bell.JUDGE)
         judge_again(mapped.woken, at=now)
         complaints.keep(mapped.problems, at=now)

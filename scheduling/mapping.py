@@ -18,11 +18,14 @@ Kind = MappingProblem.Kind
 
 
 class NotMapped(PartitionError):
-    """A Dag cannot count an upstream key; `kind` says in what way."""
+    """A Dag cannot count an upstream key; `kind` says in what way.
 
-    def __init__(self, sentence: str, kind: Kind) -> None:
+    `keys`: the downstream keys it maps to, if that are too many. It opens no held run of them.
+    """
+
+    def __init__(self, sentence: str, kind: Kind, keys: tuple[str, ...] = ()) -> None:
         super().__init__(sentence)
-        self.kind = kind
+        self.kind, self.keys = kind, keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +47,19 @@ class Problem:
     sentence: str
 
 
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """`event` maps to too many `keys` of `dag`: it opens nothing, and counts for what is open of them."""
+
+    dag: Dag
+    keys: tuple[str, ...]
+    event: AssetEvent
+
+
 @dataclass(slots=True)
 class Mapped:
     arrivals: list[Arrival] = field(default_factory=list)
+    excesses: list[Excess] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     woken: set[Dag] = field(default_factory=set)
     _first: dict[int, int | None] = field(default_factory=dict)
@@ -106,7 +119,7 @@ def downstream_of(dag: Dag, heard: DagListening, asset_id: int, key: str) -> tup
     limit = mapper.max_downstream_keys or settings.PARTITION_MAPPER_MAX_DOWNSTREAM_KEYS
     if len(keys) > limit:
         over = f"maps to {len(keys)} downstream keys, over the limit of {limit}: none was queued"
-        raise NotMapped(f"key {key!r} {over}", Kind.TOO_MANY)
+        raise NotMapped(f"key {key!r} {over}", Kind.TOO_MANY, keys)
     return keys
 
 
@@ -148,5 +161,7 @@ def _map_key(event: AssetEvent, key: str, dag: Dag, heard: DagListening, mapped:
         keys = downstream_of(dag, heard, event.asset_id, key)
     except NotMapped as refusal:
         mapped.problems.append(Problem(dag, event, refusal.kind, str(refusal)))
+        if refusal.keys:
+            mapped.excesses.append(Excess(dag, refusal.keys, event))
     else:
         mapped.arrivals.extend(Arrival(dag, downstream, event) for downstream in keys)

@@ -33,8 +33,10 @@ def refile(dag: Dag, *, deed: Deed, at: datetime) -> int:
     mapped = map_for(dag, events)
     _settle_problems(dag, events, mapped.problems, at)
     arrivals = filing.uncounted(mapped.arrivals)
-    kept = filing.file(arrivals, at, anew=pks) if arrivals else []
-    empty = set(pks) - {row.pk for row in kept}
+    kept = {row.pk for row in filing.file(arrivals, at, anew=pks)} if arrivals else set()
+    if excesses := filing.of_open(mapped.excesses):
+        kept |= {row.pk for row in filing.file(excesses, at, anew=set(pks) - kept)}
+    empty = set(pks) - kept
     HeldRun.objects.filter(pk__in=empty).update(
         state=HeldRun.State.SUPERSEDED, closed_at=at, closed_by=deed.by, judge_after=None
     )

@@ -61,7 +61,7 @@ def foresee(dag: Dag, heard: DagListening, *, now: datetime) -> Foreseen:
     counted = Q(pk__in=held.values("event_id"))
     events = to_file(dag, counted, heard.leaf_of.keys())
     mapped = map_by(dag, heard, events)
-    rows, arrivals = _rows(dag, heard, before, filing.uncounted(mapped.arrivals), now)
+    rows, arrivals = _rows(dag, heard, before, _arrivals(dag, before, mapped), now)
     places: dict[int, set[str]] = {}
     received = _received(rows, heard, arrivals, places)
     return Foreseen(
@@ -76,6 +76,12 @@ def foresee(dag: Dag, heard: DagListening, *, now: datetime) -> Foreseen:
         set(MappingProblem.objects.filter(dag=dag).values_list("event_id", flat=True)),
         heard.leaf_of.keys(),
     )
+
+
+def _arrivals(dag: Dag, before: Iterable[HeldRun], mapped: Mapped) -> list[Arrival]:
+    arrivals = filing.uncounted(mapped.arrivals)
+    keys = {row.partition_key for row in before} | {arrival.key for arrival in arrivals}
+    return arrivals + filing.beyond_limit(mapped.excesses, {(dag.pk, key) for key in keys})
 
 
 def _counted(

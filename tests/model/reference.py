@@ -51,11 +51,10 @@ class Model(Partitions):
     def route(self, limit: int) -> int:
         """Map the oldest events that wait for it."""
         waiting, before = [event for event in self.events if not event.is_routed][:limit], len(self.held)
+        for consumer in self.consumers.values():
+            self._map_all([event for event in waiting if event.asset in consumer.mappers], consumer)
         for event in waiting:
             event.is_routed = True
-            for consumer in self.consumers.values():
-                if event.asset in consumer.mappers:
-                    self._map(event, consumer)
         self._order(before)
         return len(waiting)
 
@@ -159,14 +158,13 @@ class Model(Partitions):
             for event in events
             for key in self._downstream(event, consumer)
             if self._is_counted(event, consumer, key)
-        }
+        } | {(consumer.name, each.key) for each, _ in self._beyond_limit(events, consumer)}
         for each in before:
             if (consumer.name, each.key) in reached:
                 self._fill(each)
             else:
                 each.state, each.judge_at = "superseded", None
-        for event in events:
-            self._map(event, consumer)
+        self._map_all(events, consumer)
         self._order(count)
 
     def pause(self, consumer: Consumer, paused: bool) -> None:
@@ -242,6 +240,23 @@ class Model(Partitions):
 
     # How events come to held runs
 
+    def _map_all(self, events: list[Event], consumer: Consumer) -> None:
+        for event in events:
+            self._map(event, consumer)
+        for held, event in self._beyond_limit(events, consumer):
+            self._arrive(event, consumer, held.key)
+
+    def _beyond_limit(self, events: Iterable[Event], consumer: Consumer) -> list[tuple[Held, Event]]:
+        """An event over the limit opens nothing; as long as its partition is what it says, it has data."""
+        return [
+            (held, event)
+            for event in events
+            if event.key is not None and not consumer.is_plain
+            if (part := self.partitions[event.asset].get(event.key)) and part.data is event
+            for held in self.open(consumer.name)
+            if held.key in self._too_many(event, consumer) and self._is_counted(event, consumer, held.key)
+        ]
+
     def _map(self, event: Event, consumer: Consumer) -> None:
         if consumer.is_plain:
             if event.key is None or consumer.counts_keyed:
@@ -259,17 +274,26 @@ class Model(Partitions):
     def _downstream(self, event: Event, consumer: Consumer) -> tuple[str, ...]:
         if consumer.is_plain:
             return (UNKEYED,)
-        mapper = consumer.mappers[event.asset]
-        try:
-            keys = mapper.to_downstream(event.key)
-            for key in keys:
-                validate_key(key)
-        except PartitionError:
-            keys = None
-        if keys is None or len(keys) > (mapper.max_downstream_keys or MOST_DOWNSTREAM_KEYS):
+        keys = self._written(event, consumer)
+        if keys is None or self._too_many(event, consumer):
             self.problems.add((event.number, consumer.name))
             return ()
         return keys
+
+    def _written(self, event: Event, consumer: Consumer) -> tuple[str, ...] | None:
+        try:
+            keys = consumer.mappers[event.asset].to_downstream(event.key)
+            for key in keys:
+                validate_key(key)
+        except PartitionError:
+            return None
+        return keys
+
+    def _too_many(self, event: Event, consumer: Consumer) -> tuple[str, ...]:
+        """The keys of an event that has more than are allowed."""
+        keys = self._written(event, consumer) or ()
+        limit = consumer.mappers[event.asset].max_downstream_keys or MOST_DOWNSTREAM_KEYS
+        return keys if len(keys) > limit else ()
 
     def _arrive(self, event: Event, consumer: Consumer, key: str) -> None:
         name = (consumer.name, key)

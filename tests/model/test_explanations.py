@@ -93,8 +93,7 @@ def test_the_facts_named_fire_the_run_and_none_is_too_many(definition, before, s
             for left_out in found.facts:
                 others = [fact for fact in found.facts if fact is not left_out]
                 assert not world.fires_after(key, others), (left_out, found)
-        elif found.standing is Standing.NEVER and "over the limit" not in found.sentence:
-            # One over the limit starts nothing, but its data counts for what another asset opens afterwards.
+        elif found.standing is Standing.NEVER:
             assert not world.fires_after_everything(key), found
         elif found.standing in (Standing.HELD, Standing.AWAITED):
             assert not world.fires_after(key, found.facts), found
