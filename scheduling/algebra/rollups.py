@@ -163,6 +163,9 @@ def _short_periods(mapper: RollupMapper, now: datetime | None) -> tuple[str, ...
     plan, policy = mapper.plan, mapper.wait_policy
     if now is None or not isinstance(plan, PeriodPlan):
         return ()
+    if not policy.unreachable(0):
+        # It asks for a share of the members and not for a number, and every period has its share.
+        return ()
     period = plan.window.period
     start = now
     for _ in range(_LOOK_AHEAD[period]):
