@@ -3,6 +3,9 @@
 1. By the timetable of a Dag that writes the asset: the tick that makes the key, and as long as its runs take.
 2. Else by the asset's history: as long after the partition date as its last partitions usually came.
 3. Else nobody knows, and the answer says so.
+
+A key that a later round of a held run lacks was there once, so those times are past. It is expected from when
+the round was opened: when its first key came anew.
 """
 
 from collections import defaultdict
@@ -20,6 +23,8 @@ from scheduling.algebra.cron_timetables import CronPartitionTimetable
 from scheduling.algebra.errors import PartitionError
 
 NO_TIME = "not known: the key has no time in it"
+
+ANEW = "since when a key that this later round counts came anew"
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
@@ -68,8 +73,12 @@ class Expectations:
             if row.dag not in self.dags[row.asset_id]:
                 self.dags[row.asset_id].append(row.dag)
 
-    def of(self, asset: Asset, key: str) -> Expected:
-        """When `key` of `asset` is expected."""
+    def of(self, asset: Asset, key: str, *, anew: datetime | None = None) -> Expected:
+        """When `key` of `asset` is expected; if for a later round, from when on that was open."""
+        found = self._first(asset, key)
+        return replace(found, at=anew, words=ANEW) if anew else found
+
+    def _first(self, asset: Asset, key: str) -> Expected:
         ticks = [found for dag in self.dags[asset.pk] if (found := self._by_tick(dag, key))]
         if ticks:
             return min(ticks, key=lambda each: each.at or _NEVER)

@@ -202,7 +202,9 @@ def _owed(case: Case, wanted: Sequence[Lack]) -> list[Owed]:
     assets = overdue.assets_of([case.dag.pk])[case.dag.pk]
     expectations = Expectations(assets.values())
     named = [replace(lack, keys=lack.keys[: lack.count] or ("",)) for lack in wanted]
-    return with_attempts([each for lack in named for each in overdue.owed_of(lack, assets, expectations)])
+    anew = case.held.opened_at if case.held.is_late else None
+    told = (each for lack in named for each in overdue.owed_of(lack, assets, expectations, anew=anew))
+    return with_attempts(list(told))
 
 
 def _runs_of(dag: Dag, key: str) -> list[DagRun]:

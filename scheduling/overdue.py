@@ -5,8 +5,9 @@
    has an address for that, as an alert.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from django.conf import settings
 from django.db import transaction
@@ -31,24 +32,27 @@ def when_late(rows: Sequence[HeldRun], verdicts: Mapping[int, Verdict]) -> dict[
 
     Costs nothing for Dags that do not say `late_after`; for the others, a query and a few for each producer.
     """
-    heard = listening.of_dags({row.dag for row in rows})
-    lacks = {
-        row.pk: lacks_of(answer.listening, row.partition_key, verdicts[row.pk])
-        for row in rows
-        if isinstance(answer := heard[row.dag_id], DagListening)
-        and answer.listening.late_after is not None
-        and verdicts[row.pk].kind is Kind.WAITING
+    heard = {
+        pk: answer
+        for pk, answer in listening.of_dags({row.dag for row in rows}).items()
+        if isinstance(answer, DagListening) and answer.listening.late_after is not None
     }
+    waiting = [row for row in rows if row.dag_id in heard and verdicts[row.pk].kind is Kind.WAITING]
     times: dict[int, datetime | None] = dict.fromkeys((row.pk for row in rows), None)
+    later = rounds.fired_before(waiting)
+    lacks = {
+        row.pk: lacks_of(
+            heard[row.dag_id].listening, row.partition_key, verdicts[row.pk], is_late=row.pk in later
+        )
+        for row in waiting
+    }
     if not any(lacks.values()):
         return times
-    assets = assets_of(row.dag_id for row in rows if row.pk in lacks)
+    assets = assets_of(row.dag_id for row in waiting)
     expectations = Expectations(asset for leaves in assets.values() for asset in leaves.values())
-    for row in rows:
-        answer = heard[row.dag_id]
-        if row.pk in lacks and isinstance(answer, DagListening):
-            at = _expected_by(assets[row.dag_id], expectations)
-            times[row.pk] = overdue_at(answer.listening, verdicts[row.pk], lacks[row.pk], at)
+    for row in waiting:
+        at = _expected_by(assets[row.dag_id], expectations, _anew(row, later))
+        times[row.pk] = overdue_at(heard[row.dag_id].listening, verdicts[row.pk], lacks[row.pk], at)
     return times
 
 
@@ -69,7 +73,8 @@ def owed(
         if isinstance(answer, DagListening):
             is_late, verdict = row.pk in late, verdicts[row.pk]
             lacks = lacks_of(answer.listening, row.partition_key, verdict, is_late=is_late)
-            mine = [each for lack in lacks for each in owed_of(lack, assets[row.dag_id], expectations, most)]
+            told = partial(owed_of, assets=assets[row.dag_id], expectations=expectations, most=most)
+            mine = [each for lack in lacks for each in told(lack, anew=_anew(row, late))]
             counts.append((row.pk, len(mine)))
             found += mine
     complete = iter(expected.with_attempts(found))
@@ -77,14 +82,19 @@ def owed(
 
 
 def owed_of(
-    lack: Lack, assets: Mapping[Leaf, Asset], expectations: Expectations, most: int | None = None
+    lack: Lack,
+    assets: Mapping[Leaf, Asset],
+    expectations: Expectations,
+    *,
+    most: int | None = None,
+    anew: datetime | None = None,
 ) -> list[Owed]:
-    """The keys that `lack` names, without what has been tried."""
+    """The keys that `lack` names, without what has been tried; `anew`: since when a later round is open."""
     asset = assets.get(lack.leaf)
     if asset is None:
         nobody = expected.Expected(None, f"not known: nothing defines {lack.leaf.words()}")
         return [Owed(lack.leaf, None, key, nobody) for key in lack.keys[:most]]
-    times = ((key, expectations.of(asset, key)) for key in lack.keys[:most])
+    times = ((key, expectations.of(asset, key, anew=anew)) for key in lack.keys[:most])
     every = tuple(expectations.dags[asset.pk])
     return [Owed(lack.leaf, asset, key, at, (at.dag,) if at.dag else every) for key, at in times]
 
@@ -121,9 +131,15 @@ def note_late(*, now: datetime, limit: int = 200) -> int:
     return len(rows)
 
 
-def _expected_by(leaves: Mapping[Leaf, Asset], expectations: Expectations) -> ExpectedAt:
+def _anew(row: HeldRun, later: Collection[int]) -> datetime | None:
+    return row.opened_at if row.pk in later else None
+
+
+def _expected_by(
+    leaves: Mapping[Leaf, Asset], expectations: Expectations, anew: datetime | None
+) -> ExpectedAt:
     def expected_at(leaf: Leaf, key: str) -> datetime | None:
-        return expectations.of(leaves[leaf], key).at if leaf in leaves else None
+        return expectations.of(leaves[leaf], key, anew=anew).at if leaf in leaves else None
 
     return expected_at
 

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from core.models import Alert, Bell, Dag, HeldRun, JournalEntry
-from scheduling import holds, overdue
+from scheduling import holds, overdue, wiping
 from tests.engine import world
 from tests.engine.world import ALICE, HOURS_TO_DAY, IDENTITY, NOW, consumer, emit, hours, turn
 
@@ -57,6 +57,43 @@ class TestWhen:
         turn(at(23))
         row = world.held("sum", DAY)
         assert (row.round, row.verdict, row.late_at) == (2, "settling", None)
+
+    def test_keys_that_must_all_come_again_are_expected_from_when_the_first_came(self, ingest):
+        made = consumer("sum", {"hourly": HOURS_TO_DAY}, late_after=1800, late="restart")
+        emit("hourly", *hours(DAY, *range(24)), at=at(23))
+        turn(at(23))
+        emit("hourly", *hours(DAY, 9), at=at(12, day=11))
+        turn(at(12, day=11))
+        row = world.held("sum", DAY)
+        assert (row.round, row.verdict) == (2, "waiting")
+        assert row.late_at == at(12, 30, day=11)
+        emit("hourly", *hours(DAY, 10), at=at(12, 20, day=11))
+        turn(at(12, 20, day=11))
+        assert again(row).late_at == at(12, 30, day=11), "others that come put nothing off"
+        row.dag = made
+        owed = overdue.owed([row], holds.assess([row], now=at(12, 20, day=11)))[row.pk]
+        assert {each.expected.at for each in owed} == {at(12, day=11)}
+        assert "later round" in owed[0].expected.words
+        assert len(owed) == 22
+
+    def test_what_was_wiped_since_is_expected_from_when_the_round_was_opened(self, ingest):
+        consumer("sum", {"hourly": HOURS_TO_DAY}, late_after=1800)
+        emit("hourly", *hours(DAY, *range(24)), at=at(23))
+        turn(at(23))
+        emit("hourly", *hours(DAY, 9), at=at(12, day=11))
+        wiping.wipe(world.asset("hourly"), hours(DAY, 22), deed=ALICE, at=at(12, day=11))
+        turn(at(12, day=11))
+        row = world.held("sum", DAY)
+        assert (row.verdict, row.late_at) == ("waiting", at(12, 30, day=11))
+
+    def test_a_round_that_waits_for_a_person_is_never_late(self, ingest):
+        consumer("sum", {"hourly": HOURS_TO_DAY}, late_after=1800, late="hold")
+        emit("hourly", *hours(DAY, *range(24)), at=at(23))
+        turn(at(23))
+        emit("hourly", *hours(DAY, 9), at=at(12, day=11))
+        turn(at(12, day=11))
+        row = world.held("sum", DAY)
+        assert (row.round, row.verdict, row.late_at) == (2, "waiting", None)
 
     def test_a_dag_that_does_not_say_so_is_never_late_and_asks_nothing(self, ingest):
         consumer("sum", {"hourly": HOURS_TO_DAY})
