@@ -336,7 +336,8 @@ class Model(Partitions):
                 if part and part.data and judgement.feeds(mapper, key, held.key):
                     self._count(held, part.data)
                     for event in self.events:
-                        if (event.asset, event.key) == (asset, key) and not event.is_routed:
+                        is_waiting = (event.asset, event.key) == (asset, key) and not event.is_routed
+                        if is_waiting and not self._is_spent(event, (consumer.name, held.key)):
                             held.events.add(event)
 
     def known(self, asset: str) -> tuple[str, ...]:
