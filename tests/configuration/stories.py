@@ -1,0 +1,141 @@
+"""Stories for the preview: how a Dag listens, what happens to it, and how it is to listen then.
+
+Left to chance hardly any story has a late round that is open when the Dag is edited or is opened by that,
+and an edit of everything at once leaves nothing of it. So most stories let a first round fire and go on from
+there: some change little, and some listen otherwise for a while and come back to keys that have fired.
+"""
+
+from hypothesis import strategies as st
+
+from tests.engine import world
+from tests.engine.world import HOURS_TO_DAY, IDENTITY
+
+ASSETS = ("a", "b")
+SEGMENTS = ("tw", "jp", "us")
+DAY = world.hours("2026-03-10", *range(24))
+KEYS = (
+    *world.hours("2026-03-10", 0, 1, 2, 9),
+    *world.hours("2026-03-11", 0, 1),
+    *("tw", "jp", "2026-03-10"),
+)
+FIXED = {"type": "FixedKeyMapper", "downstream_key": "all"}
+SPREAD = {
+    "type": "FanOutMapper",
+    "upstream_mapper": {"type": "StartOfDayMapper", "input_format": "%Y-%m-%d"},
+    "window": {"type": "DayWindow"},
+    "downstream_mapper": {"type": "StartOfHourMapper", "output_format": "%Y-%m-%dT%H:%M:%S"},
+}
+
+
+def rollup(*segments, **wait):
+    window = {"type": "SegmentWindow", "segments": list(segments)}
+    return {"type": "RollupMapper", "upstream_mapper": FIXED, "window": window, **wait}
+
+
+def hours(**wait):
+    return HOURS_TO_DAY | wait
+
+
+def at_least(n):
+    return {"wait_policy": {"type": "MinimumCount", "n": n}}
+
+
+def until(then):
+    return {"wait_policy": {"type": "Deadline", "after": 1800, "then": then}}
+
+
+# Each row gives keys of one kind: assets that take different rows seldom meet.
+OF_REGIONS = [
+    FIXED,
+    rollup("tw", "jp"),
+    rollup(*SEGMENTS),
+    rollup(*SEGMENTS, **at_least(-1)),
+    rollup(*SEGMENTS, **at_least(1)),
+    rollup(*SEGMENTS, **until("cancel")),
+    rollup(*SEGMENTS, **until("fire")),
+    {"type": "AllPartitionsMapper", "downstream_key": "all"},
+    {"type": "LatestPartitionMapper", "downstream_key": "all"},
+]
+OF_HOURS = [
+    {"type": "StartOfDayMapper"},
+    hours(),
+    hours(**at_least(3)),
+    hours(**at_least(-22)),
+    hours(**until({"type": "MinimumCount", "n": 1})),
+    hours(**until("cancel")),
+]
+OF_KEYS = [
+    IDENTITY,
+    SPREAD,
+    SPREAD | {"max_downstream_keys": 23},
+    {"type": "AllowedKeyMapper", "allowed_keys": ["tw", "jp"]},
+    {"type": "StartOfHourMapper"},
+    {"type": "StartOfDayMapper", "output_format": "%d.%m.%Y"},
+    {"type": "StartOfDayMapper", "timezone": "Asia/Taipei"},
+]
+ROWS = (OF_REGIONS, OF_HOURS, OF_KEYS)
+MAPPERS = st.sampled_from([mapper for row in ROWS for mapper in row])
+LATE = st.sampled_from(["settle", "settle", "immediate", "hold", "mark_stale", "restart"])
+SETTLE = st.sampled_from([0, 60, 7200])
+JOINED = st.sampled_from(["all", "all", "any", "one"])
+# What may happen: to any key, to one that a round has had, to the engine, and by a person.
+EMITS = st.one_of(
+    st.tuples(st.just("emit"), st.sampled_from(ASSETS), st.sets(st.sampled_from(KEYS), min_size=1)),
+    st.tuples(st.just("emit"), st.sampled_from(ASSETS), st.sets(st.sampled_from(KEYS), min_size=3)),
+    st.tuples(st.just("emit"), st.sampled_from(ASSETS), st.just([None])),
+)
+OTHERS = st.one_of(
+    st.tuples(st.just("wipe"), st.sampled_from(ASSETS), st.sampled_from(KEYS)),
+    st.sampled_from([("turn",), ("turn",), ("route",), ("wait",), ("pause",), ("cancel",), ("forget",)]),
+)
+
+
+def again(keys):
+    """One key that has been counted comes anew, or all of them of one asset."""
+    some = st.one_of(st.sampled_from(keys).map(lambda key: {key}), st.just(set(keys)))
+    return st.tuples(st.just("emit"), st.sampled_from(ASSETS), some)
+
+
+def schedules():
+    """Mappers of one kind more often, so that the assets meet."""
+    alike = st.sampled_from(ROWS).flatmap(lambda row: st.tuples(*[st.sampled_from(row)] * 2))
+    return st.fixed_dictionaries(
+        {"mappers": st.one_of(alike, alike, st.tuples(MAPPERS, MAPPERS)), "assets": JOINED},
+        optional={"late": LATE, "settle": SETTLE},
+    )
+
+
+@st.composite
+def slight_edits(draw, schedule):
+    """`schedule` with something in it changed."""
+    what = draw(st.sampled_from(["late", "late", "settle", "assets", "mapper", "mapper"]))
+    if what == "mapper":
+        place = draw(st.integers(0, 1))
+        row = next(row for row in ROWS if schedule["mappers"][place] in row)
+        mappers = list(schedule["mappers"])
+        mappers[place] = draw(st.sampled_from(row).filter(mappers[place].__ne__))
+        return schedule | {"mappers": tuple(mappers)}
+    now = schedule.get(what, "settle")
+    values = {"late": LATE, "settle": SETTLE, "assets": JOINED}[what]
+    return schedule | {what: draw(values.filter(lambda value: value != now))}
+
+
+@st.composite
+def stories(draw):
+    """(how the Dag listens, what happens, how it is to listen then)."""
+    schedule = draw(schedules())
+    if not draw(st.integers(0, 4)):
+        deeds = draw(st.lists(st.one_of(EMITS, OTHERS), min_size=4, max_size=20))
+        return schedule, deeds, draw(schedules())
+    keys = draw(st.sampled_from([SEGMENTS, SEGMENTS, tuple(DAY), (DAY[0][:10], *DAY[:3])]))
+    deeds = [("emit", asset, set(keys)) for asset in ASSETS] + [("turn",)]
+    comes_back = draw(st.booleans())
+    if comes_back:
+        deeds.append(("edit", draw(schedules())))
+    deeds += draw(st.lists(st.one_of(again(keys), again(keys), EMITS, OTHERS), min_size=1, max_size=8))
+    deeds += draw(st.sampled_from([[], [("turn",)], [("turn",)]]))
+    slight = slight_edits(schedule)
+    edit = draw(
+        st.one_of(st.just(schedule), slight) if comes_back else st.one_of(slight, slight, schedules())
+    )
+    return schedule, deeds, edit
