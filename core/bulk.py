@@ -13,6 +13,8 @@ from typing import Any
 
 from django.db import connection, models
 
+from core import prepared
+
 Rows = Sequence[tuple[Any, ...]]
 
 
@@ -73,7 +75,7 @@ def insert(
         return
     names = tuple(columns)
     given = _columns(_fields(model, names), rows)
-    with connection.cursor() as cursor:
+    with prepared.cursor() as cursor:
         if len(rows) == 1:
             cursor.execute(_insertion(model, names, conflict), [value for [value] in given])
         elif connection.vendor == "postgresql":
@@ -89,7 +91,7 @@ def insert_one(model: type[models.Model], columns: Sequence[str], row: tuple[Any
     """Insert one row and return the primary key that the database gave it."""
     statement = _insertion(model, tuple(columns), None)
     given = _columns(_fields(model, tuple(columns)), [row])
-    with connection.cursor() as cursor:
+    with prepared.cursor() as cursor:
         cursor.execute(f"{statement} RETURNING id", [value for [value] in given])
         return int(cursor.fetchone()[0])
 

@@ -5,6 +5,8 @@ from typing import Any, TypeVar
 
 from django.db import connection, models
 
+from core import prepared
+
 M = TypeVar("M", bound=models.Model)
 
 
@@ -22,7 +24,7 @@ class Compiled:
         """The rows for the values `given`, in the order of the examples."""
         sql, parameters, converters = self._parts or self._compile()
         values = dict(zip(self._examples, given, strict=True))
-        with connection.cursor() as cursor:
+        with prepared.cursor() as cursor:
             cursor.execute(sql, [values.get(each, each) for each in parameters])
             rows = cursor.fetchall()
         return [_converted(row, converters) for row in rows] if converters else rows

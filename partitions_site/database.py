@@ -63,7 +63,16 @@ def _postgresql(url: str, conn_max_age: int) -> dict[str, Any]:
         "PASSWORD": unquote(parts.password or ""),
         "HOST": unquote(parts.hostname or ""),
         "PORT": port,
-        "OPTIONS": dict(parse_qsl(parts.query)),
+        "OPTIONS": _options(parts.query),
         "CONN_MAX_AGE": conn_max_age,
         "CONN_HEALTH_CHECKS": True,
     }
+
+
+def _options(query: str) -> dict[str, Any]:
+    """What the driver is told. `prepare_threshold` is for `prepared_cursor`: no other cursor prepares."""
+    options: dict[str, Any] = {"prepare_threshold": "5"} | dict(parse_qsl(query))
+    times = options["prepare_threshold"]
+    if times != "none" and not times.isdecimal():
+        raise WrongSetting(f"DATABASE_URL has a prepare_threshold that is neither a number nor none: {times}")
+    return options | {"prepare_threshold": None if times == "none" else int(times)}

@@ -1,4 +1,5 @@
 import select
+from typing import Any
 
 from django.db.backends.postgresql import base
 
@@ -15,3 +16,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
         waiting = select.poll()
         waiting.register(self.connection.fileno(), select.POLLIN | select.POLLHUP | select.POLLERR)
         return not waiting.poll(0) or super().is_usable()
+
+    def prepared_cursor(self) -> Any:
+        """A cursor whose statements the server keeps, once they have come `prepare_threshold` times.
+
+        Django's own put the values into the text of a statement, which is then another one each time.
+        """
+        self.ensure_connection()
+        with self.wrap_database_errors:
+            return self._prepare_cursor(base.ServerBindingCursor(self.connection))  # type: ignore[attr-defined,call-arg]

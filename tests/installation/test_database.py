@@ -37,17 +37,23 @@ class TestPostgresql:
         assert found["ENGINE"] == "partitions_site.postgresql"
         assert (found["HOST"], found["PORT"], found["NAME"]) == ("db.example", "6432", "par tita")
         assert (found["USER"], found["PASSWORD"]) == ("ann", "se@cret")
-        assert found["OPTIONS"] == {"sslmode": "require"}
+        assert found["OPTIONS"] == {"sslmode": "require", "prepare_threshold": 5}
         assert found["CONN_MAX_AGE"] == 9
 
     def test_leaves_out_what_the_url_leaves_out(self):
         found = database("postgresql:///partita")
         assert (found["HOST"], found["PORT"], found["USER"], found["PASSWORD"]) == ("", "", "", "")
 
+    @pytest.mark.parametrize(("given", "times"), [("none", None), ("0", 0), ("20", 20)])
+    def test_says_when_statements_are_prepared(self, given, times):
+        options = database(f"postgres://db/x?prepare_threshold={given}")["OPTIONS"]
+        assert options == {"prepare_threshold": times}
+
     @pytest.mark.parametrize(
         ("url", "sentence"),
         [
             ("postgres://db/", "names no database"),
+            ("postgres://db/x?prepare_threshold=never", "neither a number nor none: never"),
             ("postgres://db:port/x", "port that is not a number"),
             ("mysql://db/x", "must start with sqlite:/// or postgres://, not 'mysql'"),
             ("partita.db", "must start with"),
