@@ -1,6 +1,6 @@
 """The only way in for asset events: recorded in one transaction, mapped later."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from core import bulk
-from core.models import Asset, AssetEvent, DagRun
+from core.models import Asset, AssetEvent, DagRun, JournalEntry
 from scheduling import doorbell, journal, states
 from scheduling.algebra.errors import InvalidKey, PartitionError
 from scheduling.algebra.keys import validate_key
@@ -62,24 +62,46 @@ def register_events(
     """Record all of `reports` or none, and wake the worker that maps them.
 
     :returns: one answer for each report, in order.
-    :raises InvalidKey: for a key that cannot be one; the sentence names the report if there are several.
-    :raises InactiveAsset: for an asset that is not defined any more, unless a run under way wrote it.
+    :raises InvalidKey: and what else `check` does; the sentence names the report if there are several.
     """
     for index, report in enumerate(reports):
-        if run is None and not report.asset.is_active:
-            raise InactiveAsset(f"asset {report.asset} is not defined any more: it takes no events")
-        _check(report, f"event {index}: " if len(reports) > 1 else "")
-    while True:
-        try:
-            with transaction.atomic():
-                return _record(reports, source, deed, at, run)
-        except IntegrityError:
-            # Somebody recorded one of the idempotency keys between our look and our insert: look again.
-            if not any(_known(reports)):
-                raise
+        check(report, f"event {index}: " if len(reports) > 1 else "", is_of_run=run is not None)
+
+    def record() -> list[Registered]:
+        answers = _record(reports, [deed] * len(reports), source, at, run)
+        if source is not Source.RUN:
+            _note([answer.event for answer in answers if answer.is_new], deed, at)
+        return answers
+
+    return _agreed(reports, record)
 
 
-def _check(report: EventReport, where: str) -> None:
+def register_each(
+    asked: Sequence[tuple[EventReport, Deed]], *, source: Source, at: datetime
+) -> list[Registered]:
+    """Record what several have reported, as if each had come alone, in one transaction for all of them.
+
+    Each is in the journal by itself. A report that cannot be recorded keeps the others from it: `check` all.
+    """
+    reports, deeds = [report for report, _ in asked], [deed for _, deed in asked]
+    for report in reports:
+        check(report)
+
+    def record() -> list[Registered]:
+        answers = _record(reports, deeds, source, at)
+        told = zip(answers, deeds, strict=True)
+        journal.note_all([_entry(answer.event, deed, at) for answer, deed in told if answer.is_new])
+        return answers
+
+    return _agreed(reports, record)
+
+
+def check(report: EventReport, where: str = "", *, is_of_run: bool = False) -> None:
+    """:raises InvalidKey: for a key that cannot be one.
+    :raises InactiveAsset: for an asset that is not defined any more, unless a run under way wrote it.
+    """
+    if not (report.asset.is_active or is_of_run):
+        raise InactiveAsset(f"asset {report.asset} is not defined any more: it takes no events")
     if report.partition_key is not None:
         try:
             validate_key(report.partition_key)
@@ -87,26 +109,41 @@ def _check(report: EventReport, where: str) -> None:
             raise InvalidKey(f"{where}{error}") from None
 
 
+def _agreed(reports: Sequence[EventReport], record: Callable[[], list[Registered]]) -> list[Registered]:
+    before: set[tuple[int, str] | int] = set()
+    while True:
+        try:
+            with transaction.atomic():
+                return record()
+        except IntegrityError:
+            # Somebody recorded one of the idempotency keys between our look and our insert: look again.
+            known = set(_known(reports))
+            if known == before:
+                raise
+            before = known
+
+
 def _record(
-    reports: Sequence[EventReport], source: Source, deed: Deed, at: datetime, run: DagRun | None
+    reports: Sequence[EventReport],
+    deeds: Sequence[Deed],
+    source: Source,
+    at: datetime,
+    run: DagRun | None = None,
 ) -> list[Registered]:
     known = _known(reports)
+    names = [_identity(report) or index for index, report in enumerate(reports)]
     dating = {asset.pk: states.dating(asset) for asset in {report.asset for report in reports}}
     fresh: dict[tuple[int, str] | int, AssetEvent] = {}
-    for index, report in enumerate(reports):
-        name = _identity(report) or index
+    for name, report, deed in zip(names, reports, deeds, strict=True):
         if name not in known and name not in fresh:
             fresh[name] = event = _event(report, source, deed, at, run)
             event.partition_date = event.partition_date or dating[report.asset.pk](report.partition_key)
     recorded = _write(list(fresh.values()))
     states.record_events(recorded, at)
-    if source is not Source.RUN:
-        _note(recorded, deed, at)
     if recorded:
         doorbell.ring(doorbell.Bell.ROUTE)
     answers, told = [], set()
-    for index, report in enumerate(reports):
-        name = _identity(report) or index
+    for name in names:
         event = fresh[name] if name in fresh else known[name]
         answers.append(Registered(event, is_new=name in fresh and name not in told))
         told.add(name)
@@ -121,7 +158,9 @@ def _write(rows: list[AssetEvent]) -> list[AssetEvent]:
     for row, pk in zip(rows, bulk.take_ids(AssetEvent, len(rows)), strict=True):
         row.pk = pk
     given = ("id", *COLUMNS)
-    bulk.insert(AssetEvent, given, [tuple(getattr(row, name) for name in given) for row in rows])
+    # Two that bring the same idempotency keys wait for each other's at the first of them, never crosswise.
+    ordered = sorted(rows, key=lambda row: (row.asset_id, row.idempotency_key or ""))
+    bulk.insert(AssetEvent, given, [tuple(getattr(row, name) for name in given) for row in ordered])
     return rows
 
 
@@ -161,9 +200,11 @@ def _known(reports: Sequence[EventReport]) -> dict[tuple[int, str] | int, AssetE
 def _note(recorded: list[AssetEvent], deed: Deed, at: datetime) -> None:
     """One journal entry for one event, and one for a bulk of them."""
     if len(recorded) == 1:
-        journal.note(
-            "asset event recorded", deed=deed, at=at, about=recorded[0].asset, key=recorded[0].partition_key
-        )
+        journal.note_all([_entry(recorded[0], deed, at)])
     elif recorded:
         assets = sorted({event.asset.name for event in recorded})
         journal.note("asset events recorded", deed=deed, at=at, events=len(recorded), assets=assets)
+
+
+def _entry(event: AssetEvent, deed: Deed, at: datetime) -> JournalEntry:
+    return journal.entry("asset event recorded", deed=deed, at=at, about=event.asset, key=event.partition_key)

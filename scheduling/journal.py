@@ -33,13 +33,13 @@ def note(
     **extra: Any,
 ) -> None:
     """Write one entry; `extra` holds whatever else is worth knowing, as JSON."""
-    written = entry(event, deed=deed, at=at, about=about, key=key, **extra)
-    bulk.insert(JournalEntry, COLUMNS, [tuple(getattr(written, name) for name in COLUMNS)])
+    note_all([entry(event, deed=deed, at=at, about=about, key=key, **extra)])
 
 
 def note_all(entries: Sequence[JournalEntry]) -> None:
     """Write many in one statement."""
-    JournalEntry.objects.bulk_create(entries, batch_size=1000)
+    rows = [tuple(getattr(each, name) for name in COLUMNS) for each in entries]
+    bulk.insert(JournalEntry, COLUMNS, rows)
 
 
 def entry(

@@ -33,8 +33,10 @@ from partitions_site.api.masking import masked
 from partitions_site.api.once import asked_key
 from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives
+from partitions_site.api.together import Together
 from scheduling import wiping
-from scheduling.events import EventReport, Registered, register_events
+from scheduling.events import EventReport, Registered, check, register_each, register_events
+from scheduling.journal import Deed
 
 
 class EventIn(Form):
@@ -138,6 +140,11 @@ EVENTS = Listing(
     cursors=True,
 )
 
+RECORD: Together[tuple[EventReport, Deed], Registered] = Together(
+    lambda asked: register_each(asked, source=AssetEvent.Source.API, at=timezone.now())
+)
+"""Records one event; those that come at the same moment are written, and committed, together."""
+
 IDEMPOTENCY = OpenApiParameter(
     "Idempotency-Key",
     str,
@@ -169,7 +176,8 @@ class Events(Address):
         name = asked["idempotency_key"] or asked_key(request)
         asset = find_asset(asked["asset_id"])
         report = EventReport(asset, asked["partition_key"], kept_extra(asked), name)
-        [answer] = register([report], request)
+        check(report)
+        answer = RECORD((report, deed(request)))
         if answer.is_new:  # no run has consumed it
             written = NEW_EVENT.to_representation(answer.event)
         else:

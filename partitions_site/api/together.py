@@ -1,0 +1,59 @@
+"""One piece of work for all who ask for the same kind of it at the same moment.
+
+1. Whoever asks says what, and waits until nobody in this process works.
+2. The first of them then works for all who have asked by then; the others find their answers.
+3. If that fails, each is tried alone, so that nobody gets the error of another. Unless the database has gone:
+   what it has committed nobody can tell, and doing it again could do it twice.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from threading import Lock
+from typing import Generic, TypeVar
+
+from django.db import InterfaceError, OperationalError
+
+Asked = TypeVar("Asked")
+Answer = TypeVar("Answer")
+
+
+class Together(Generic[Asked, Answer]):
+    """Calls of `work` with one thing each, from many threads, as few calls with several.
+
+    `work` gives an answer to each of what it is asked, in order, or fails and has done nothing. It works in
+    the thread of one of those who ask, who must not be in a transaction.
+    """
+
+    def __init__(self, work: Callable[[list[Asked]], list[Answer]]) -> None:
+        self._work = work
+        self._waiting: list[tuple[Asked, Future[Answer]]] = []
+        self._arriving, self._working = Lock(), Lock()
+
+    def __call__(self, asked: Asked) -> Answer:
+        turn: Future[Answer] = Future()
+        with self._arriving:
+            self._waiting.append((asked, turn))
+        with self._working:
+            if not turn.done():
+                with self._arriving:
+                    turns, self._waiting = self._waiting, []
+                self._answer(turns)
+        return turn.result()
+
+    def _answer(self, turns: list[tuple[Asked, Future[Answer]]]) -> None:
+        try:
+            answers = self._work([asked for asked, _ in turns])
+        except BaseException as error:
+            if len(turns) > 1 and _has_done_nothing(error):
+                for each in turns:
+                    self._answer([each])
+                return
+            for _, turn in turns:
+                turn.set_exception(error)
+        else:
+            for (_, turn), answer in zip(turns, answers, strict=True):
+                turn.set_result(answer)
+
+
+def _has_done_nothing(error: BaseException) -> bool:
+    return isinstance(error, Exception) and not isinstance(error, OperationalError | InterfaceError)

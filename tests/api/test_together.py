@@ -1,0 +1,191 @@
+"""Work done once for all who ask at the same moment: each gets their own answer, and their own error."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import IntegrityError, OperationalError, connection
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from core.models import Asset, AssetEvent, JournalEntry, Partition
+from partitions_site import roles
+from partitions_site.api import events
+from partitions_site.api.together import Together
+from scheduling.events import EventReport
+from scheduling.journal import Deed
+
+SECONDS = 10
+
+
+class Desk:
+    """Doubles numbers. Who comes first is kept waiting until `others` have come."""
+
+    def __init__(self, others, fails=()):
+        self.others, self.fails = others, dict(fails)
+        self.portions: list[list[int]] = []
+        self.ask = Together(self.work)
+
+    def work(self, numbers):
+        self.portions.append(numbers)
+        if len(self.portions) == 1:
+            wait_for(lambda: len(self.ask._waiting) == self.others)
+        for number in numbers:
+            if number in self.fails:
+                raise self.fails[number]
+        return [2 * number for number in numbers]
+
+    def crowd(self):
+        """What each gets who asks: an answer, or an error. 0 comes first."""
+
+        def one(number):
+            try:
+                return self.ask(number)
+            except Exception as error:
+                return error
+
+        with ThreadPoolExecutor(self.others + 1) as pool:
+            first = pool.submit(one, 0)
+            wait_for(lambda: self.portions)
+            rest = [pool.submit(one, number) for number in range(1, self.others + 1)]
+            return [each.result(SECONDS) for each in (first, *rest)]
+
+
+def wait_for(question):
+    until = time.monotonic() + SECONDS
+    while not question():
+        assert time.monotonic() < until
+        time.sleep(0.001)
+
+
+class TestTogether:
+    def test_all_who_wait_are_answered_by_one_piece_of_work(self):
+        desk = Desk(others=5)
+        assert desk.crowd() == [0, 2, 4, 6, 8, 10]
+        assert [sorted(portion) for portion in desk.portions] == [[0], [1, 2, 3, 4, 5]]
+
+    def test_whoever_is_alone_waits_for_nobody(self):
+        desk = Desk(others=0)
+        assert [desk.ask(number) for number in range(3)] == [0, 2, 4]
+        assert desk.portions == [[0], [1], [2]]
+
+    def test_nobody_gets_the_error_of_another(self):
+        desk = Desk(others=3, fails={2: IntegrityError("two")})
+        *fine, three = [each for each in desk.crowd() if not isinstance(each, Exception)]
+        assert (fine, three) == ([0, 2], 6)
+        assert sorted(map(len, desk.portions)) == [1, 1, 1, 1, 3]
+
+    def test_the_one_who_fails_gets_theirs(self):
+        error = ValueError("two")
+        assert Desk(others=3, fails={2: error}).crowd()[2] is error
+
+    def test_what_the_database_may_have_done_is_not_done_again(self):
+        gone = OperationalError("server closed the connection unexpectedly")
+        desk = Desk(others=3, fails={2: gone})
+        assert desk.crowd() == [0, gone, gone, gone]
+        assert len(desk.portions) == 2
+
+    def test_a_failure_leaves_nobody_waiting(self):
+        desk = Desk(others=2, fails={1: SystemExit()})
+        with ThreadPoolExecutor(3) as pool:
+            first = pool.submit(desk.ask, 0)
+            wait_for(lambda: desk.portions)
+            ends = [first, pool.submit(desk.ask, 1), pool.submit(desk.ask, 2)]
+            assert [type(each.exception(SECONDS)) for each in ends] == [type(None), SystemExit, SystemExit]
+        assert desk.ask(4) == 8
+
+
+@pytest.fixture
+def at_once(user_of, monkeypatch):
+    """Has several report at the same moment: all but the first are recorded together.
+
+    Gives their answers, and how many were recorded at a time. `meanwhile` happens before the second time.
+    """
+    user, recorded = user_of(roles.OPERATOR), events.RECORD._work
+
+    def at_once(*bodies, meanwhile=lambda: None):
+        portions = []
+
+        def record(asked):
+            portions.append(len(asked))
+            if len(portions) == 1:
+                wait_for(lambda: len(desk._waiting) == len(bodies) - 1)
+            elif len(portions) == 2:
+                meanwhile()
+            return recorded(asked)
+
+        def one(body):
+            client = APIClient(raise_request_exception=False)
+            client.force_authenticate(user)
+            try:
+                return client.post("/api/v2/assets/events", body)
+            finally:
+                connection.close()
+
+        desk = Together(record)
+        monkeypatch.setattr(events, "RECORD", desk)
+        with ThreadPoolExecutor(len(bodies)) as pool:
+            first = pool.submit(one, bodies[0])
+            wait_for(lambda: portions)
+            rest = [pool.submit(one, body) for body in bodies[1:]]
+            return [each.result(SECONDS) for each in (first, *rest)], portions
+
+    return at_once
+
+
+@pytest.mark.django_db(transaction=True)
+class TestEventsOfOneMoment:
+    def test_each_has_its_own_answer_and_entry(self, lab, at_once):
+        pk, keys = lab["regional_orders"].pk, ["tw", "jp", "us", "tw"]
+        answers, portions = at_once(
+            *({"asset_id": pk, "partition_key": key, "extra": {"n": n}} for n, key in enumerate(keys))
+        )
+        assert portions == [1, 3]
+        assert [answer.json()["partition_key"] for answer in answers] == keys
+        kept = AssetEvent.objects.in_bulk([answer.json()["id"] for answer in answers])
+        assert [kept[answer.json()["id"]].extra["n"] for answer in answers] == [0, 1, 2, 3]
+        entries = JournalEntry.objects.filter(event="asset event recorded")
+        assert sorted(entries.values_list("partition_key", "by")) == sorted((k, "operator") for k in keys)
+        last = max(pk for pk, event in kept.items() if event.partition_key == "tw")
+        assert Partition.objects.get(key="tw").last_event_id == last
+
+    def test_one_idempotency_key_among_them_is_one_event(self, lab, at_once):
+        body = {"asset_id": lab["plain_asset"].pk, "idempotency_key": "run 7"}
+        answers, portions = at_once(body | {"idempotency_key": "run 6"}, body, body, body)
+        assert portions == [1, 3]
+        assert sorted(answer.status_code for answer in answers[1:]) == [200, 200, 201]
+        assert len({answer.json()["id"] for answer in answers[1:]}) == 1
+        assert JournalEntry.objects.filter(event="asset event recorded").count() == 2
+
+    def test_one_that_another_process_records_meanwhile_is_found(self, lab, at_once):
+        body = {"asset_id": lab["plain_asset"].pk, "idempotency_key": "run 7"}
+        answers, portions = at_once(
+            body | {"idempotency_key": "run 6"},
+            body,
+            {"asset_id": lab["plain_asset"].pk, "partition_key": "k"},
+            meanwhile=lambda: events.register_each(
+                [(EventReport(lab["plain_asset"], idempotency_key="run 7"), Deed("other", "api"))],
+                source=AssetEvent.Source.API,
+                at=timezone.now(),
+            ),
+        )
+        assert (portions, [answer.status_code for answer in answers]) == ([1, 2], [201, 200, 200])
+        assert AssetEvent.objects.get(idempotency_key="run 7").created_by == "other"
+        assert AssetEvent.objects.count() == 3
+
+    def test_one_that_cannot_be_recorded_fails_alone(self, lab, at_once):
+        """Its asset is gone since it was looked up, which only the commit tells."""
+        now = timezone.now()
+        gone = Asset.objects.create(name="gone", uri="gone", created_at=now, updated_at=now)
+        pk = lab["plain_asset"].pk
+        answers, portions = at_once(
+            {"asset_id": pk, "partition_key": "a"},
+            {"asset_id": pk, "partition_key": "b"},
+            {"asset_id": gone.pk, "partition_key": "c"},
+            {"asset_id": pk, "partition_key": "d"},
+            meanwhile=gone.delete,
+        )
+        assert portions == [1, 3, 1, 1, 1]
+        assert [answer.status_code for answer in answers] == [200, 200, 500, 200]
+        assert sorted(AssetEvent.objects.values_list("partition_key", flat=True)) == ["a", "b", "d"]
+        assert JournalEntry.objects.filter(event="asset event recorded").count() == 3
