@@ -49,7 +49,7 @@ def _caller(request: Request) -> str:
 
 def _count(name: str) -> int:
     if settings.REDIS_URL:
-        asked = _redis().pipeline()
+        asked = _redis().pipeline(transaction=False)
         asked.incr(f"partita:{name}")
         asked.expire(f"partita:{name}", 2 * SPAN)
         return int(asked.execute()[0])
