@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from itertools import islice, product
 from typing import Any
+
+from tests import servers
 
 NOW = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
 STORES = 500
@@ -19,7 +23,7 @@ PORTION = 50_000
 
 def fill(scale: float) -> None:
     """A million partitions, a hundred thousand held runs and a million events, times `scale`."""
-    from django.db import connection, transaction
+    from django.db import transaction
 
     with transaction.atomic():
         assets = _define(scale)
@@ -27,12 +31,42 @@ def fill(scale: float) -> None:
         _events(assets, scale)
         _held(scale)
         _runs(scale)
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("VACUUM ANALYZE")
-    else:
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE")
+    settle()
+
+
+def database(stack: ExitStack, name: str, on_sqlite: bool, directory: str) -> str:
+    """The URL of an empty database for the time of `stack`: a file, or on a PostgreSQL server.
+
+    :raises Missing: if there is no such server.
+    """
+    if on_sqlite:
+        return f"sqlite:///{directory}/{name}.sqlite3"
+    server = stack.enter_context(servers.postgres())
+    return stack.enter_context(servers.empty_postgres_database(server, f"partita_{name}_{os.getpid()}"))
+
+
+def settle() -> None:
+    """As the database is some minutes after all that: what autovacuum does, here at once."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "ANALYZE")
+
+
+def load(model: Any, columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:
+    """Store `rows`, however many there are, a portion at a time."""
+    from core import bulk
+
+    left = iter(rows)
+    while some := list(islice(left, PORTION)):
+        bulk.load(model, columns, some)
+
+
+def written(value: Any) -> Any:
+    """JSON as `load` wants it: COPY takes text, other databases a value."""
+    from django.db import connection
+
+    return json.dumps(value) if connection.vendor == "postgresql" else value
 
 
 def stores_of(scale: float) -> int:
@@ -90,13 +124,23 @@ def _partitions(assets: dict[str, Any], scale: float) -> None:
             data_at = None if is_failed else NOW - timedelta(minutes=number % 100_000)
             attempt, drawn = ("failed", 5) if is_failed else ("success", 0)
             date = datetime.fromisoformat(key[-10:] + "+00:00") if name == "stores" else None
-            yield (asset_id, key, date, data_at, _json({"rows": number % 1000}), attempt, attempt, NOW, drawn)
+            yield (
+                asset_id,
+                key,
+                date,
+                data_at,
+                written({"rows": number % 1000}),
+                attempt,
+                attempt,
+                NOW,
+                drawn,
+            )
 
     for name in ("today", "hours", "regions", "stores"):
         definition = specs.load(assets[name].partitions, "partitions")
-        _load(Partition, columns, rows(name, definition.keys(now=NOW)))
+        load(Partition, columns, rows(name, definition.keys(now=NOW)))
     minutes = specs.load(assets["minutes"].partitions, "partitions")
-    _load(Partition, columns, rows("minutes", minutes.keys(0, int(443_000 * scale), NOW)))
+    load(Partition, columns, rows("minutes", minutes.keys(0, int(443_000 * scale), NOW)))
 
 
 def _events(assets: dict[str, Any], scale: float) -> None:
@@ -118,10 +162,19 @@ def _events(assets: dict[str, Any], scale: float) -> None:
     )
     keys = (f"store-{number:03}|{day}" for day, number in product(days * 2, range(stores)))
     rows = (
-        (assets["stores"].pk, key, _json({"rows": 7}), "api", "", "loader", NOW - timedelta(seconds=at), NOW)
+        (
+            assets["stores"].pk,
+            key,
+            written({"rows": 7}),
+            "api",
+            "",
+            "loader",
+            NOW - timedelta(seconds=at),
+            NOW,
+        )
         for at, key in enumerate(islice(keys, int(1_000_000 * scale)))
     )
-    _load(AssetEvent, columns, rows)
+    load(AssetEvent, columns, rows)
 
 
 def _held(scale: float) -> None:
@@ -147,14 +200,14 @@ def _held(scale: float) -> None:
         (dag, day, 1, "held", NOW - timedelta(minutes=at % 9000), NOW, "", NOW, *_verdict(at), 24, 2, True)
         for at, (dag, day) in enumerate(product(dags, days))
     )
-    _load(HeldRun, columns, rows)
+    load(HeldRun, columns, rows)
     upstream = Asset.objects.get(name="stores").pk
     received = (
         (pk, upstream, f"{key}T{hour:02}:00:00", True, NOW)
         for pk, key in HeldRun.objects.order_by("pk").values_list("pk", "partition_key").iterator()
         for hour in (1, 2)
     )
-    _load(ReceivedKey, ("held_run_id", "asset_id", "key", "is_fresh", "received_at"), received)
+    load(ReceivedKey, ("held_run_id", "asset_id", "key", "is_fresh", "received_at"), received)
 
 
 def _verdict(at: int) -> tuple[str, str]:
@@ -206,18 +259,3 @@ def _runs(scale: float) -> None:
         minutes = (datetime(2026, month, 1, tzinfo=UTC) + timedelta(minutes=at) for at in range(5000))
         ask = backfills.Ask((load,), keys=tuple(f"{minute:%Y-%m-%dT%H:%M}" for minute in minutes))
         backfills.start(ask, deed=ALICE, at=NOW)
-
-
-def _load(model: Any, columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:
-    from core import bulk
-
-    left = iter(rows)
-    while some := list(islice(left, PORTION)):
-        bulk.load(model, columns, some)
-
-
-def _json(value: Any) -> Any:
-    """As `bulk.load` wants it: COPY takes text, other databases a value."""
-    from django.db import connection
-
-    return json.dumps(value) if connection.vendor == "postgresql" else value

@@ -23,7 +23,7 @@ from typing import Any
 from unittest import mock
 
 from tests import servers
-from tests.benchmarks.filling import NOW, fill
+from tests.benchmarks.filling import NOW, database, fill
 
 ROUNDS = 40
 MOST_BYTES = 200_000
@@ -112,7 +112,9 @@ def main() -> int:
     with ExitStack() as stack:
         directory = stack.enter_context(tempfile.TemporaryDirectory())
         try:
-            os.environ["DATABASE_URL"] = options.database or _database(stack, options.sqlite, directory)
+            os.environ["DATABASE_URL"] = options.database or database(
+                stack, "pages", options.sqlite, directory
+            )
         except servers.Missing as missing:
             print(f"NOT RUN HERE: {missing}")
             return 1
@@ -127,6 +129,7 @@ def main() -> int:
         for figure in measured(bar, options.only):
             print(figure.line(), flush=True)
             met &= figure.is_met
+        print(f"load {os.getloadavg()[0]:.2f}")
     return 0 if met else 1
 
 
@@ -162,13 +165,6 @@ def measured(bar: float, only: str = "") -> Iterator[Figure]:
                 p95 = quantiles(times, n=20)[-1]
                 p50, size = quantiles(times, n=2)[0], len(answer.content)
                 yield Figure(page, first, p50, p95, cpu, size, len(queries), bar)
-
-
-def _database(stack: ExitStack, on_sqlite: bool, directory: str) -> str:
-    if on_sqlite:
-        return f"sqlite:///{directory}/pages.sqlite3"
-    server = stack.enter_context(servers.postgres())
-    return stack.enter_context(servers.empty_postgres_database(server, f"partita_pages_{os.getpid()}"))
 
 
 def _prepare(scale: float) -> None:
