@@ -17,6 +17,9 @@ SAMPLE = 60
 FEW = 3000
 """Moments that are rather listed than searched."""
 
+SPREAD, GOLDEN = 100, 0.6180339887
+"""Moments that tell when a table is far too large, and the share of the whole from one to the next."""
+
 SHORTEST = {YEAR: 365 * 86_400, MONTH: 28 * 86_400, DAY: 82_800, HOUR: 3600, MINUTE: 60}
 """Seconds of the shortest period of each unit."""
 
@@ -110,9 +113,19 @@ class Defined(Order):
         start, stop = self._moments(positions)
         if self.roughly(column, positions) * self.stride > 8 * most:
             return False
-        labels = [label for label, _, _ in self._periods(column, start, stop)]
-        rows = {label[:row] for label in labels}
-        return len(rows) * self.stride * len({label[row:] for label in labels}) <= most
+        if self._squares(self._sample(start, stop, column), row) > most:
+            return False
+        return self._squares([label for label, _, _ in self._periods(column, start, stop)], row) <= most
+
+    def _sample(self, start: int, stop: int, column: int) -> list[str]:
+        """Labels of moments here and there: a table has a square for each of them at least."""
+        spread = range(min(SPREAD, stop - start))
+        return [self.label(start + int(at * GOLDEN % 1 * (stop - start)))[:column] for at in spread]
+
+    def _squares(self, labels: Sequence[str], row: int) -> int:
+        """The squares of a table that has a place for all of these labels."""
+        rows, heads = {label[:row] for label in labels}, {label[row:] for label in labels}
+        return len(rows) * self.stride * len(heads)
 
     def table(self, positions: range, row: int, column: int) -> Table:
         start, stop = self._moments(positions)
