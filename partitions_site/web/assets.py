@@ -83,7 +83,7 @@ def _page_of(row: Asset, key: str) -> str:
 
 def _board(request: HtmxRequest, row: Asset, now: datetime) -> dict[str, object]:
     """What the board shows: the bar of the period, and a grid, or a list of what the address asks for."""
-    state = board.read([row], now=now)[row.pk]
+    state = board.read([row], now=now, patient=False)[row.pk]
     cells = state.cells
     zoom = request.GET.get("zoom", "")
     zoom = zoom if ZOOM.fullmatch(zoom) and cells.unit else ""

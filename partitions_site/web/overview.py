@@ -12,7 +12,7 @@ from core.models import Asset
 from partitions_site.web.http import HtmxRequest, answer, later, whole
 from scheduling import board
 from scheduling import health as vitals
-from scheduling.board import Bar, Look, Read, Tally
+from scheduling.board import Bar, Lack, Look, Read, Tally
 
 SHOWN = 40
 """Assets on one page."""
@@ -25,7 +25,10 @@ TROUBLE = (Look.FAILED, Look.HELD, Look.STALE)
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One asset: its bar, its counts, its newest partition with data and when that came."""
+    """One asset: its bar, its counts, its newest partition with data and when that came.
+
+    `lack`: what of it is being drawn and not shown.
+    """
 
     asset: Asset
     bar: Bar
@@ -33,6 +36,7 @@ class Line:
     newest: str
     newest_at: datetime | None
     unexpected: int
+    lack: Lack
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +86,16 @@ def _lines(wanted: QuerySet[Asset], first: int, only_trouble: bool, now: datetim
     """The assets of one page; to tell which are in trouble, all of them are looked at."""
     if not only_trouble:
         shown = list(wanted[first : first + SHOWN])
-        return Lines(_drawn(shown, board.read(shown, now=now)), wanted.count(), first)
+        return Lines(_drawn(shown, board.read(shown, now=now, patient=False)), wanted.count(), first)
     every = list(wanted)
-    states = board.read(every, now=now)
-    troubled = [asset for asset in every if any(states[asset.pk].cells.tally[look] for look in TROUBLE)]
+    states = board.read(every, now=now, patient=False)
+    troubled = [asset for asset in every if _may_be_in_trouble(states[asset.pk])]
     return Lines(_drawn(troubled[first : first + SHOWN], states), len(troubled), first)
+
+
+def _may_be_in_trouble(state: Read) -> bool:
+    """Of one that is being drawn, nobody knows yet."""
+    return state.lack is Lack.EVERYTHING or any(state.cells.tally[look] for look in TROUBLE)
 
 
 def _wanted(words: str, group: str) -> QuerySet[Asset]:
@@ -107,6 +116,7 @@ def _drawn(assets: list[Asset], states: dict[int, Read]) -> list[Line]:
             newest=newest.get(asset.pk, ""),
             newest_at=came.get(asset.pk),
             unexpected=len(states[asset.pk].cells.unexpected),
+            lack=states[asset.pk].lack,
         )
         for asset in assets
     ]

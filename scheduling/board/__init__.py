@@ -16,6 +16,7 @@ from scheduling.board.bars import Bar, draw
 from scheduling.board.cells import Cells, Look, Tally
 from scheduling.board.choice import Choice, choose, spelled
 from scheduling.board.dags import DagLine, lines, next_ticks, schedule_words, suggestions
+from scheduling.board.drawn import Lack
 from scheduling.board.grids import Grid, lay_out
 from scheduling.board.heat import Heat, measure, number
 from scheduling.board.keylists import KeyLine, KeyLines, listed
@@ -47,6 +48,7 @@ __all__ = [
     "KeyLine",
     "KeyLines",
     "KeyPage",
+    "Lack",
     "Look",
     "Need",
     "Page",

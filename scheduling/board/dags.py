@@ -35,9 +35,13 @@ class DagLine:
 def lines(dags: Sequence[Dag]) -> list[DagLine]:
     """The line of each Dag. Four queries, and one for Dags that this process has not seen."""
     latest = _last_runs(dags)
-    held = dict(HeldRun.objects.held().filter(dag__in=dags).values_list("dag").annotate(Count("pk")))
+    held = dict(
+        HeldRun.objects.held().filter(dag__in=dags).order_by().values_list("dag").annotate(count=Count("*"))
+    )
     moving = Q(state__in=[DagRun.State.QUEUED, DagRun.State.RUNNING])
-    active = dict(DagRun.objects.filter(moving, dag__in=dags).values_list("dag").annotate(Count("pk")))
+    active = dict(
+        DagRun.objects.filter(moving, dag__in=dags).order_by().values_list("dag").annotate(count=Count("*"))
+    )
     heard = listening.of_dags(dag for dag in dags if dag.is_partitioned and not dag.is_periodic)
     return [
         DagLine(
@@ -121,7 +125,7 @@ def _lacking(dag: Dag, now: datetime) -> dict[str, list[str]]:
     outlet = dag.outlets.select_related("asset").order_by("pk").first()
     if outlet is None:
         return {}
-    cells = reading.read([outlet.asset], now=now)[outlet.asset.pk].cells
+    cells = reading.read([outlet.asset], now=now, patient=False)[outlet.asset.pk].cells
     return {
         Look.FAILED.word: _keys(cells, Look.FAILED, newest_first=True),
         Look.MISSING.word: _keys(cells, Look.MISSING, newest_first=False),

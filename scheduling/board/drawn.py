@@ -13,14 +13,15 @@ it is there twice, which does no harm. The other way round it could be missed.
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial, reduce
 from itertools import islice
 from operator import or_
 from uuid import UUID
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, Value, When
 
-from core.models import Asset, Drawing, DrawnBlock, HeldRun, Partition
+from core.models import Asset, Dag, Drawing, DrawnBlock, HeldRun, Partition
 from core.models.drawings import BLOCK
 from scheduling.algebra.numbering import numbers_of
 from scheduling.board.cells import Look
@@ -31,6 +32,9 @@ GONE = 6
 
 MOST_PATCHES = 20_000
 """Keys that are put over a drawing one by one; where more have changed everything is read."""
+
+MOST_READ = 5000
+"""Partitions of an asset without a drawing that are read row by row where there is no time for more."""
 
 PORTION = 5000
 """Keys in one statement: SQLite takes 32,766 values, and not more."""
@@ -94,52 +98,118 @@ class _Block:
     content: _Content
 
 
+class Lack(StrEnum):
+    """What is not shown of an asset, because it takes longer than there is time for and is being drawn."""
+
+    NOTHING = ""
+    CHANGES = "changes"
+    EVERYTHING = "everything"
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """What was found of an asset; `name` differs whenever what it comes to does."""
 
     name: Hashable
     put_together: Callable[[], Drawn]
+    lack: Lack = Lack.NOTHING
 
 
-def of_assets(assets: Sequence[Asset], expected: Mapping[int, Universe]) -> dict[int, Found]:
-    """How the partitions of each asset look. Eight queries, and two for each portion of keys not drawn."""
-    names = dict(Drawing.objects.filter(asset__in=assets).values_list("asset_id", "name"))
-    drawn = {asset.pk for asset in assets if names.get(asset.pk) == expected[asset.pk].name}
-    patches, everything = _undrawn(drawn)
-    everything |= {asset.pk for asset in assets} - drawn
+def of_assets(
+    assets: Sequence[Asset], expected: Mapping[int, Universe], *, patient: bool = True
+) -> dict[int, Found]:
+    """How the partitions of each asset look. Nine queries, and two for each portion of keys not drawn."""
+    stands = _stands(assets, expected)
+    drawn, overfull, large = (
+        {pk for pk, each in stands.items() if getattr(each, name)}
+        for name in ("is_drawn", "is_overfull", "is_large")
+    )
+    behind = set() if patient else drawn & overfull
+    patches = _undrawn(drawn - overfull)
+    everything = stands.keys() - drawn | (overfull - behind)
     blocks = _blocks(drawn - everything, expected)
-    everything |= drawn - blocks.keys()
-    if everything:
-        patches |= _all_facts(everything)
+    vanished = drawn - everything - blocks.keys()  # somebody makes it anew at this moment
+    lacks = dict.fromkeys(behind, Lack.CHANGES)
+    if not patient:
+        lacks |= dict.fromkeys(everything & large | vanished, Lack.EVERYTHING)
+    if read := {pk for pk in everything | vanished if pk not in lacks}:
+        patches |= _all_facts(read)
     return {
-        asset.pk: _found(expected[asset.pk], blocks.get(asset.pk, ()), patches.get(asset.pk, {}))
+        asset.pk: _found(
+            expected[asset.pk],
+            blocks.get(asset.pk, ()),
+            patches.get(asset.pk, {}),
+            lacks.get(asset.pk, Lack.NOTHING),
+        )
         for asset in assets
     }
 
 
-def _undrawn(asset_ids: set[int]) -> tuple[dict[int, Facts], set[int]]:
-    """What drawings do not show yet, and the assets of which that is too much to tell key by key."""
+@dataclass(frozen=True, slots=True)
+class _Stand:
+    """How the drawing of an asset stands. It may be there with too many changes to tell them key by key.
+
+    `is_large` is told where it is not: there are too many partitions to read them row by row.
+    """
+
+    is_drawn: bool
+    is_overfull: bool
+    is_large: bool
+
+
+def _stands(assets: Sequence[Asset], expected: Mapping[int, Universe]) -> dict[int, _Stand]:
+    """How the drawings stand. Nothing is counted: it is asked whether there is one more than so many."""
+    parts = Partition.objects.filter(asset=OuterRef("pk")).order_by().values("asset")
+    undrawn = parts.filter(is_undrawn=True)[MOST_PATCHES : MOST_PATCHES + 1]
+    every = parts[MOST_READ : MOST_READ + 1]
+    names = [expected[asset.pk].name for asset in assets]
+    rows = (
+        Asset.objects.filter(pk__in=[asset.pk for asset in assets])
+        .order_by()
+        .values_list(
+            "pk",
+            "drawing__name",
+            Subquery(undrawn),
+            Case(When(drawing__name__in=names, then=Value(None)), default=Subquery(every)),
+        )
+    )
+    crowded = _crowded(frozenset().union(*(expected[asset.pk].writers for asset in assets)))
+    return {
+        pk: _Stand(
+            is_drawn=name == expected[pk].name,
+            is_overfull=undrawn is not None or not crowded.isdisjoint(expected[pk].writers),
+            is_large=large is not None,
+        )
+        for pk, name, undrawn, large in rows
+    }
+
+
+def _crowded(dag_ids: Collection[int]) -> set[int]:
+    """Those Dags of which too many held runs have come or gone."""
+    if not dag_ids:
+        return set()
+    held = HeldRun.objects.filter(dag=OuterRef("pk"), is_undrawn=True).order_by().values("dag")
+    one_more = Subquery(held[MOST_PATCHES : MOST_PATCHES + 1])
+    rows = Dag.objects.filter(pk__in=dag_ids).order_by().values_list("pk", one_more)
+    return {pk for pk, more in rows if more is not None}
+
+
+def _undrawn(asset_ids: set[int]) -> dict[int, Facts]:
+    """What drawings do not show yet."""
     patches: dict[int, Facts] = defaultdict(dict)
     if not asset_ids:
-        return patches, set()
+        return patches
     rows = Partition.objects.filter(asset__in=asset_ids, is_undrawn=True)
     for asset_id, key, look in _looks(rows):
         patches[asset_id][key] = look
     held = HeldRun.objects.filter(dag__outlets__asset__in=asset_ids, is_undrawn=True)
-    touched = set(held.values_list("dag__outlets__asset", "partition_key"))
-    many = {asset_id for asset_id, facts in patches.items() if len(facts) > MOST_PATCHES}
     several: dict[int, set[str]] = defaultdict(set)
-    for asset_id, key in touched:
+    for asset_id, key in set(held.values_list("dag__outlets__asset", "partition_key")):
         if asset_id in asset_ids and key:
             several[asset_id].add(key)
-    many |= {asset_id for asset_id, keys in several.items() if len(keys) > MOST_PATCHES}
-    for asset_id in many:
-        patches.pop(asset_id, None)
-        several.pop(asset_id, None)
     _add_touched(patches, several)
     _hold(patches)
-    return patches, many
+    return patches
 
 
 def _add_touched(patches: dict[int, Facts], touched: Mapping[int, set[str]]) -> None:
@@ -259,9 +329,11 @@ def _keep(new: Mapping[int, _Content]) -> None:
     _kept.update(new)
 
 
-def _found(expected: Universe, blocks: Sequence[_Block], patch: Facts) -> Found:
-    name = (frozenset(block.content.edition for block in blocks), frozenset(patch.items()))
-    return Found(name, partial(_put_together, expected, blocks, patch))
+def _found(expected: Universe, blocks: Sequence[_Block], patch: Facts, lack: Lack) -> Found:
+    if lack is Lack.EVERYTHING:
+        return Found(lack, partial(Drawn, b"", {}), lack)
+    name = (frozenset(block.content.edition for block in blocks), frozenset(patch.items()), lack)
+    return Found(name, partial(_put_together, expected, blocks, patch), lack)
 
 
 def _put_together(expected: Universe, blocks: Sequence[_Block], patch: Facts) -> Drawn:

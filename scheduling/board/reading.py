@@ -1,7 +1,7 @@
 """The states of partitions as cells in order, kept until something has changed."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.db.models import Q
@@ -10,7 +10,7 @@ from core.models import Asset, Partition
 from scheduling.board import drawn, universe
 from scheduling.board.cells import Cells, Look
 from scheduling.board.defined import Defined, axis_of
-from scheduling.board.drawn import Drawn
+from scheduling.board.drawn import Drawn, Lack
 from scheduling.board.labels import places
 from scheduling.board.orders import Listed, Order
 from scheduling.board.universe import MOST_KEYS, Universe
@@ -23,13 +23,14 @@ MOST_LISTED = 20_000
 class Read:
     """The cells of an asset, and how many keys are too many to be among them.
 
-    `listing` names the keys that are listed, if they are.
+    `listing` names the keys that are listed, if they are. `lack`: what is being drawn and not in the cells.
     """
 
     cells: Cells
     left_off: int
     name: Hashable
     listing: Hashable = None
+    lack: Lack = Lack.NOTHING
 
     @property
     def weight(self) -> int:
@@ -38,17 +39,25 @@ class Read:
         return len(self.cells.looks) + PLACE_WEIGHT * listed
 
 
-def read(assets: Sequence[Asset], *, now: datetime) -> dict[int, Read]:
-    """How all partitions of `assets` look. At most ten queries, whatever there is."""
+def read(assets: Sequence[Asset], *, now: datetime, patient: bool = True) -> dict[int, Read]:
+    """How all partitions of `assets` look. At most ten queries, whatever there is.
+
+    :param patient: wait for what takes long; otherwise it is said what is not shown (`Read.lack`).
+    """
     expected = universe.of_assets(assets, now=now)
-    looks = drawn.of_assets(assets, expected)
+    looks = drawn.of_assets(assets, expected, patient=patient)
     answer: dict[int, Read] = {}
     for asset in assets:
         of_asset, found = expected[asset.pk], looks[asset.pk]
         name = (of_asset.name, of_asset.count, of_asset.is_defined, found.name)
         known = _kept.get(asset.pk)
         if known is None or known.name != name:
-            known = _read(of_asset, found.put_together(), name, known)
+            known = (
+                _undrawn(name)
+                if found.lack is Lack.EVERYTHING
+                else _read(of_asset, found.put_together(), name, known)
+            )
+            known = replace(known, lack=found.lack)
             _keep(asset.pk, known)
         answer[asset.pk] = known
     return answer
@@ -80,6 +89,10 @@ def _keep(asset_id: int, what: Read) -> None:
     if others + what.weight > MOST_KEPT:
         _kept.clear()
     _kept[asset_id] = what
+
+
+def _undrawn(name: Hashable) -> Read:
+    return Read(Cells(Listed(()), b""), 0, name)
 
 
 def _read(expected: Universe, found: Drawn, name: Hashable, before: Read | None) -> Read:

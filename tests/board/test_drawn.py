@@ -32,6 +32,11 @@ def looks_of(name):
     return {place.key: cells.look(at) for at, place in enumerate(cells.places)}
 
 
+def in_haste(*names):
+    found = read([asset(name) for name in names], now=NOW, patient=False)
+    return [found[asset(name).pk] for name in names]
+
+
 def draw():
     while drawings.draw(now=NOW):
         pass
@@ -41,7 +46,7 @@ def statements(name):
     cells_of(name)
     with CaptureQueriesContext(connection) as found:
         cells_of(name)
-    return [query["sql"] for query in found if 'FROM "core_partition"' in query["sql"]]
+    return [query["sql"] for query in found if 'FROM "core_partition" WHERE' in query["sql"]]
 
 
 @contextmanager
@@ -87,6 +92,41 @@ class TestReading:
         found = looks_of("daily")
         assert len(found) == 8
         assert found["2026-03-09"] is Look.HELD
+
+    def test_who_has_no_time_is_told_that_much_is_being_drawn(self, monkeypatch):
+        monkeypatch.setattr(drawn, "MOST_READ", 3)
+        emit("daily", *(f"2026-03-0{day}" for day in range(1, 5)))
+        emit("small", *(f"2026-03-0{day}" for day in range(1, 4)))
+        found = in_haste("daily", "small")
+        assert [(each.lack, each.cells.tally.total) for each in found] == [("everything", 0), ("", 3)]
+        assert len(looks_of("daily")) == 4  # whoever has the time reads all
+        assert in_haste("daily")[0].lack == "everything"
+        draw()
+        assert [(each.lack, each.cells.tally.total) for each in in_haste("daily")] == [("", 4)]
+
+    def test_who_has_no_time_is_shown_what_was_drawn_and_told_of_many_changes(self, monkeypatch):
+        monkeypatch.setattr(drawn, "MOST_PATCHES", 3)
+        emit("daily", "2026-03-01")
+        emit("other", "2026-03-01")
+        draw()
+        emit("daily", *(f"2026-03-0{day}" for day in range(2, 5)))
+        assert [(each.lack, each.cells.tally.total) for each in in_haste("daily")] == [("", 4)]
+        emit("daily", "2026-03-05")
+        emit("other", "2026-03-02")
+        found = in_haste("daily", "other")
+        assert [(each.lack, each.cells.tally.total) for each in found] == [("changes", 1), ("", 2)]
+        draw()
+        assert [(each.lack, each.cells.tally.total) for each in in_haste("daily")] == [("", 5)]
+
+    def test_many_held_runs_are_many_changes(self, monkeypatch):
+        monkeypatch.setattr(drawn, "MOST_PATCHES", 1)
+        consumer("sum", {"hourly": HOURS_TO_DAY}, writes=["daily"])
+        emit("daily", "2026-03-01")
+        draw()
+        emit("hourly", *hours("2026-03-08", 3), *hours("2026-03-09", 3))
+        turn()
+        assert [(each.lack, each.cells.tally.total) for each in in_haste("daily")] == [("changes", 1)]
+        assert looks_of("daily")["2026-03-09"] is Look.HELD
 
     def test_many_changes_of_several_assets_are_not_asked_for_in_one_statement(self, monkeypatch):
         """A statement holds so many values: 32,766 in SQLite."""

@@ -147,10 +147,10 @@ class TestWhatIsKept:
         with CaptureQueriesContext(connection) as queries:
             found = read(assets, now=NOW)
         assert {state.cells.tally.total for state in found.values()} == {3}
-        assert len(queries) == 8
+        assert len(queries) == 9
         with CaptureQueriesContext(connection) as queries:
             read(assets, now=NOW)
-        assert len(queries) == 7
+        assert len(queries) == 8
 
     def test_every_kind_of_change_is_seen(self):
         made = consumer("sum", {"hourly": HOURS_TO_DAY}, writes=["daily"])

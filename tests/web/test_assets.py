@@ -1,10 +1,12 @@
 import pytest
 
 from core.models import AssetEvent, JournalEntry
+from scheduling import drawings
 from scheduling.algebra import specs
+from scheduling.board import drawn
 from scheduling.sdk import DailyPartitions, HourlyPartitions, MultiPartitions, StaticPartitions
 from tests.engine import world
-from tests.engine.world import HOURS_TO_DAY, asset, consumer, emit, hours, turn
+from tests.engine.world import HOURS_TO_DAY, NOW, asset, consumer, emit, hours, turn
 from tests.web.reading import read
 
 pytestmark = pytest.mark.django_db
@@ -32,6 +34,29 @@ def temperatures(db):
     made = asset("hourly", partitions=specs.dump(definition))
     emit("hourly", *(f"seattle|{key}" for key in hours("2010-03-14", *(n for n in range(24) if n != 3))))
     return made
+
+
+class TestDrawing:
+    """No page waits for the drawing of very many partitions."""
+
+    def test_what_is_not_drawn_is_said_to_be_and_looked_for_again(self, visitor, monkeypatch):
+        monkeypatch.setattr(drawn, "MOST_READ", 1)
+        emit("daily", "2026-03-09", "2026-03-10")
+        page = read(visitor.get("/assets/daily?zoom=2026-03&sel=*&state=failed&key=2026-03-09"))
+        assert "Being drawn" in page.text
+        assert "No partitions yet" not in page.text
+        assert page.all("section", id="board")[0].attributes["data-live"] == "5"
+        drawings.draw(now=NOW)
+        assert squares(read(visitor.get("/assets/daily?zoom=2026-03")))["2026-03-09: materialized"]
+
+    def test_many_changes_are_said_beside_what_was_drawn(self, visitor, monkeypatch):
+        emit("daily", "2026-03-09")
+        drawings.draw(now=NOW)
+        monkeypatch.setattr(drawn, "MOST_PATCHES", 1)
+        emit("daily", "2026-03-10", "2026-03-11")
+        page = read(visitor.get("/assets/daily"))
+        assert "have changed since this was drawn" in page.text
+        assert list(squares(page)) == ["2026-03-09: materialized"]
 
 
 @pytest.mark.usefixtures("temperatures")

@@ -3,6 +3,7 @@ from django.utils import timezone
 
 from core.models import DefinitionSource
 from scheduling import claims, runs
+from scheduling.board import drawn
 from scheduling.runs import Ask
 from tests.engine import world
 from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, asset, consumer, emit, hours, turn
@@ -49,6 +50,14 @@ class TestAssets:
         page = read(visitor.get("/"))
         assert "No assets yet" in page.text
         assert "sync_definitions" in page.text
+
+    def test_one_that_takes_long_to_draw_says_so(self, visitor, monkeypatch):
+        monkeypatch.setattr(drawn, "MOST_READ", 1)
+        emit("daily", "2026-03-09", "2026-03-10")
+        for address in ("/", "/?show=problems"):
+            page = read(visitor.get(address))
+            assert "being drawn" in page.text
+            assert page.links["daily"] == "/assets/daily"
 
     def test_one_that_is_not_defined_any_more_is_left_out(self, visitor):
         asset("old", is_active=False)

@@ -20,7 +20,7 @@ PAGES = {
     "/": 34,
     "/held": 18,
     "/dags": 13,
-    "/dags/sum%200": 30,
+    "/dags/sum%200": 31,
     "/runs": 10,
     "/runs?state=queued": 10,
     "/assets/hourly": 20,
