@@ -37,7 +37,7 @@ def read(*, now: datetime) -> list[Gauge]:
 def _runs(now: datetime) -> Iterator[Gauge]:
     # Not those that have ended: there may be millions, and they are counted again at each scrape.
     open_runs = DagRun.objects.filter(state__in=OPEN).order_by()
-    counts = dict(open_runs.values_list("state").annotate(Count("pk")))
+    counts = dict(open_runs.values_list("state").annotate(count=Count("*")))
     states = tuple(Sample(counts.get(state, 0), {"state": str(state)}) for state in OPEN)
     yield Gauge("partita_runs", "Dag runs that have not ended, by state", states)
     waiting = slots.startable(now).count()
@@ -56,7 +56,7 @@ def _events(now: datetime) -> Iterator[Gauge]:
 
 
 def _held_runs(now: datetime) -> Iterator[Gauge]:
-    counts = dict(HeldRun.objects.held().order_by().values_list("verdict").annotate(Count("pk")))
+    counts = dict(HeldRun.objects.held().order_by().values_list("verdict").annotate(count=Count("*")))
     verdicts = tuple(Sample(counts.get(str(kind), 0), {"verdict": str(kind)}) for kind in Kind)
     yield Gauge("partita_held_runs", "Open held runs, by the verdict on them", verdicts)
     due = HeldRun.objects.due(now).count()

@@ -49,7 +49,7 @@ class AssetEvent(models.Model):
         PERSON = "person"
         SENSOR = "sensor"
 
-    asset = models.ForeignKey(Asset, on_delete=models.PROTECT, related_name="events")
+    asset = models.ForeignKey(Asset, on_delete=models.PROTECT, related_name="events", db_index=False)
     partition_key = optional_key_field()
     partition_date = models.DateTimeField(null=True)
     extra = models.JSONField(default=dict)
@@ -79,6 +79,8 @@ class AssetEvent(models.Model):
             models.Index(fields=["id"], condition=Q(routed_at=None), name="event_unrouted"),
             # Read by the panel of one partition.
             models.Index(fields=["asset", "partition_key", "id"], name="event_of_partition"),
+            # Read by the events of one asset, newest first.
+            models.Index(fields=["asset", "-id"], name="event_of_asset"),
             models.Index(fields=["timestamp", "id"], name="event_by_time"),
         ]
 
@@ -130,7 +132,7 @@ class Partition(models.Model):
         MISSING = 3
         FAILED = 5
 
-    asset = models.ForeignKey(Asset, on_delete=models.PROTECT, related_name="partition_set")
+    asset = models.ForeignKey(Asset, on_delete=models.PROTECT, related_name="partition_set", db_index=False)
     key = key_field()
     partition_date = models.DateTimeField(null=True)
     data_at = models.DateTimeField(null=True)

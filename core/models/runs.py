@@ -49,7 +49,7 @@ class DagRun(models.Model):
 
     FINISHED = (State.SUCCESS, State.FAILED, State.CANCELLED, State.SKIPPED)
 
-    dag = models.ForeignKey(Dag, on_delete=models.PROTECT, related_name="runs")
+    dag = models.ForeignKey(Dag, on_delete=models.PROTECT, related_name="runs", db_index=False)
     run_id = models.CharField(max_length=250)
     run_type = models.CharField(max_length=20, choices=Type)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
@@ -118,6 +118,12 @@ class DagRun(models.Model):
             # Read by the last runs of each Dag.
             models.Index(fields=["dag", "-id"], name="run_of_dag"),
             models.Index(fields=["state", "id"], name="run_by_state"),
+            # Read by lists of what did not end well of one Dag: few rows, however many runs succeed.
+            models.Index(
+                fields=["state", "dag", "-id"],
+                condition=Q(state__in=["failed", "cancelled", "skipped"]),
+                name="run_gone_wrong",
+            ),
             # Read by slots.shares and backfills.advance: how many runs of a backfill are active.
             models.Index(
                 fields=["backfill", "state"], condition=Q(backfill__isnull=False), name="run_of_backfill"
@@ -185,7 +191,7 @@ class HeldRun(models.Model):
         CANCELLED = "cancelled"
         SUPERSEDED = "superseded"
 
-    dag = models.ForeignKey(Dag, on_delete=models.PROTECT, related_name="held_runs")
+    dag = models.ForeignKey(Dag, on_delete=models.PROTECT, related_name="held_runs", db_index=False)
     partition_key = key_field()
     partition_date = models.DateTimeField(null=True)
     round = models.PositiveIntegerField(default=1)
@@ -240,10 +246,8 @@ class HeldRun(models.Model):
                 condition=Q(state="held", judge_after__isnull=False),
                 name="held_due",
             ),
-            # Read by the page of held runs.
-            models.Index(
-                fields=["verdict", "opened_at", "id"], condition=Q(state="held"), name="held_by_verdict"
-            ),
+            # Read by the page of held runs, and to count them: nothing else is in it, so it is small.
+            models.Index(fields=["verdict"], condition=Q(state="held"), name="held_verdict"),
             models.Index(fields=["dag", "partition_key", "-round"], name="held_rounds"),
             # Read by the held runs of one Dag, a page at a time.
             models.Index(fields=["dag", "id"], condition=Q(state="held"), name="held_of_dag"),

@@ -52,5 +52,10 @@ class DagStats(Address):
 
 
 def _counted(dags: list[Dag]) -> dict[str, Any]:
-    rows = DagRun.objects.filter(dag__in=dags).values_list("dag_id", "state").annotate(Count("pk")).order_by()
+    rows = (
+        DagRun.objects.filter(dag__in=dags)
+        .values_list("dag_id", "state")
+        .annotate(count=Count("*"))
+        .order_by()
+    )
     return {"counts": {(dag_id, state): count for dag_id, state, count in rows}}

@@ -132,6 +132,6 @@ def _flag(query: QueryDict, name: str) -> bool:
 
 
 def _counts(rows: "QuerySet[Partition]") -> dict[str, Any]:
-    counted = dict(rows.order_by().values_list("state").annotate(Count("pk")))
+    counted = dict(rows.order_by().values_list("state").annotate(count=Count("*")))
     counts = {state: counted.get(state, 0) for state in Partition.State.values}
     return {"counts": counts, "total_entries": sum(counts.values())}

@@ -44,15 +44,14 @@ def needs(health: Health, *, now: datetime) -> list[Need]:
 
 def flow() -> dict[str, int]:
     """Open held runs per verdict, and queued and running runs, by their names; two queries."""
-    held = HeldRun.objects.held().values_list("verdict").annotate(Count("pk"))
     moving = DagRun.objects.filter(state__in=[DagRun.State.QUEUED, DagRun.State.RUNNING])
-    runs = moving.values_list("state").annotate(Count("pk"))
-    return {"held": sum(count for _, count in held), "queued": 0, "running": 0} | dict(runs)
+    runs = moving.order_by().values_list("state").annotate(count=Count("*"))
+    return {"held": verdicts().total(), "queued": 0, "running": 0} | dict(runs)
 
 
 def verdicts() -> Counter[str]:
-    """How many open held runs were last judged how."""
-    return Counter(dict(HeldRun.objects.held().values_list("verdict").annotate(Count("pk"))))
+    """How many open held runs were last judged how. Asks for no column that a small index lacks."""
+    return Counter(dict(HeldRun.objects.held().order_by().values_list("verdict").annotate(count=Count("*"))))
 
 
 def _late(now: datetime) -> Iterator[Need]:

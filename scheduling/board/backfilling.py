@@ -107,7 +107,7 @@ def progress(rows: Sequence[Backfill]) -> dict[int, Progress]:
 def states_of(backfill: Backfill) -> dict[str, int]:
     """How many keys are in which state, those that need a person first."""
     rows = BackfillPartition.objects.filter(target__backfill=backfill)
-    counts = dict(rows.order_by().values_list("state").annotate(Count("pk")))
+    counts = dict(rows.order_by().values_list("state").annotate(count=Count("*")))
     order = ("failed", "blocked", "started", "ready", "waiting", "done", "skipped", "cancelled")
     return {state: counts[state] for state in order if state in counts}
 

@@ -1,15 +1,22 @@
-"""Long lists, a page at a time: paged by key, so that the hundredth page costs what the first does."""
+"""Long lists, a page at a time: paged by key, so that the hundredth page costs what the first does.
+
+What an index knows is found wherever it lies. What none does (a part of a key) is looked for among so many
+rows at a time, so that no page costs more because nothing matches; of open held runs, among all.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, TypeVar
 
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 
 from core.models import Asset, AssetEvent, Dag, DagRun, Dependency, HeldRun, JournalEntry
 from scheduling.algebra.verdicts import Kind
 
 PAGE = 50
+
+MOST_LOOKED_THROUGH = 50_000
+"""Rows of one page that are looked through for what no index knows."""
 
 NEVER_FIRE = (Kind.BROKEN, Kind.UNREACHABLE)
 """Verdicts that do not mend themselves."""
@@ -19,10 +26,14 @@ Row = TypeVar("Row", bound=Model)
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[Row]):
-    """Rows in order, and the primary key after which the next page goes on; none when there is no next."""
+    """Rows in order, and the primary key after which the next page goes on; none when there is no next.
+
+    `looked_through`: among how many rows those that match were looked for; 0 if among all.
+    """
 
     rows: list[Row]
     following: int | None
+    looked_through: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +82,16 @@ def held_runs(wanted: HeldFilter, *, now: datetime, after: str = "", size: int =
     """
     start, _, pk = after.partition(".")
     at, last = (int(start), int(pk)) if start.isdecimal() and pk.isdecimal() else (0, 0)
+    within = ("-dag_id" if wanted.newest_first else "dag_id") if wanted.dag else ""
     found: list[tuple[int, HeldRun]] = []
     for number, rows in list(enumerate(_sections(_held(wanted), now, wanted.only_late)))[at:]:
-        left = size + 1 - len(found)
-        part = page_of(rows, last if number == at else 0, left, newest_first=wanted.newest_first)
+        part = page_of(
+            rows,
+            last if number == at else 0,
+            size + 1 - len(found),
+            newest_first=wanted.newest_first,
+            within=within,
+        )
         found += ((number, row) for row in part.rows)
         if len(found) > size:
             break
@@ -85,46 +102,84 @@ def held_runs(wanted: HeldFilter, *, now: datetime, after: str = "", size: int =
 
 def runs(wanted: RunFilter, *, after: int = 0, size: int = PAGE) -> Page[DagRun]:
     """Runs, newest first."""
-    rows = DagRun.objects.select_related("dag")
-    if wanted.dag:
-        rows = rows.filter(dag=_dag(wanted.dag))
+    rows: QuerySet[DagRun] = DagRun.objects.select_related("dag")
+    sought = _contains(wanted.key)
+    if wanted.run_id:
+        # By the name of a run there are few: no order is needed to find them.
+        rows = rows.filter(run_id=wanted.run_id, **({"dag": _dag(wanted.dag)} if wanted.dag else {}))
+    elif wanted.dag:
+        rows = _all_of(rows, "dag_id", _dag(wanted.dag))
     if wanted.state:
         rows = rows.filter(state=wanted.state)
     if wanted.run_type:
-        rows = rows.filter(run_type=wanted.run_type)
-    if wanted.run_id:
-        rows = rows.filter(run_id=wanted.run_id)
-    if wanted.key:
-        rows = rows.filter(partition_key__icontains=wanted.key)
-    return page_of(rows, after, size, newest_first=True)
+        sought &= Q(run_type=wanted.run_type)
+    within = "dag_id" if wanted.dag and not wanted.run_id else ""
+    return page_of(rows, after, size, newest_first=True, within=within, sought=sought)
 
 
 def events(asset: Asset, *, key: str = "", after: int = 0, size: int = PAGE) -> Page[AssetEvent]:
     """Events of one asset whose key contains `key`, newest first."""
-    rows = AssetEvent.objects.filter(asset=asset).select_related("source_run__dag")
-    if key:
-        rows = rows.filter(partition_key__icontains=key)
-    return page_of(rows, after, size, newest_first=True)
+    rows = _all_of(AssetEvent.objects.select_related("source_run__dag"), "asset_id", asset.pk)
+    return page_of(rows, after, size, newest_first=True, within="asset_id", sought=_contains(key))
 
 
 def journal(wanted: JournalFilter, *, after: int = 0, size: int = PAGE) -> Page[JournalEntry]:
     """Journal entries, newest first."""
-    rows = JournalEntry.objects.all()
-    exact = {"event": wanted.event, "dag_id": wanted.dag, "asset_name": wanted.asset, "by": wanted.by}
-    rows = rows.filter(**{field: value for field, value in exact.items() if value})
-    if wanted.key:
-        rows = rows.filter(partition_key__icontains=wanted.key)
-    if wanted.backfill:
-        rows = rows.filter(extra__backfill=wanted.backfill)
-    return page_of(rows, after, size, newest_first=True)
+    rows, sought, within = JournalEntry.objects.all(), _contains(wanted.key), ""
+    for column, value in (("dag_id", wanted.dag), ("event", wanted.event)):
+        if value and not within:
+            rows, within = _all_of(rows, column, value), column
+        elif value:
+            sought &= Q(**{column: value})
+    exact = {"asset_name": wanted.asset, "by": wanted.by, "extra__backfill": wanted.backfill}
+    sought &= Q(**{field: value for field, value in exact.items() if value})
+    return page_of(rows, after, size, newest_first=True, within=within, sought=sought)
 
 
-def page_of(rows: QuerySet[Row], after: int, size: int, *, newest_first: bool) -> Page[Row]:
-    """`size` rows beyond the one whose primary key is `after`."""
+def page_of(
+    rows: QuerySet[Row],
+    after: int,
+    size: int,
+    *,
+    newest_first: bool,
+    within: str = "",
+    sought: Q | None = None,
+) -> Page[Row]:
+    """`size` rows beyond the one whose primary key is `after`.
+
+    :param within: a column with one value in all `rows` (`_all_of`), in the direction of an index by it.
+    :param sought: what no index knows, looked for in the next `MOST_LOOKED_THROUGH` rows only.
+    """
+    forth, back = ("lt", "gte") if newest_first else ("gt", "lte")
     if after:
-        rows = rows.filter(pk__lt=after) if newest_first else rows.filter(pk__gt=after)
-    found = list(rows.order_by("-pk" if newest_first else "pk")[: size + 1])
-    return Page(found[:size], found[size - 1].pk if len(found) > size else None)
+        rows = rows.filter(**{f"pk__{forth}": after})
+    rows = rows.order_by(*filter(None, [within]), "-pk" if newest_first else "pk")
+    last = None
+    if sought:
+        last = next(
+            iter(rows.values_list("pk", flat=True)[MOST_LOOKED_THROUGH - 1 : MOST_LOOKED_THROUGH]), None
+        )
+        rows = rows.filter(sought, **({f"pk__{back}": last} if last else {}))
+    found = list(rows[: size + 1])
+    if len(found) > size:
+        return Page(found[:size], found[size - 1].pk)
+    return Page(found, last, MOST_LOOKED_THROUGH if last else 0)
+
+
+def _all_of(rows: QuerySet[Row], column: str, value: int | str) -> QuerySet[Row]:
+    """The rows with one value in a column, to be ordered by it.
+
+    As a range from the value to itself: told that they are equal, PostgreSQL thinks nothing of that order,
+    takes the rows to lie evenly among all others, and walks through those by their primary key.
+    """
+    return rows.filter(**{f"{column}__gte": value, f"{column}__lte": value})
+
+
+def _contains(key: str) -> Q:
+    """Keys that contain `key` in any case; where it has no letters, the comparison that costs a third."""
+    if not key:
+        return Q()
+    return Q(**{f"partition_key__{'contains' if key.lower() == key.upper() else 'icontains'}": key})
 
 
 def _dag(dag_id: str) -> int:
@@ -133,16 +188,14 @@ def _dag(dag_id: str) -> int:
 
 
 def _held(wanted: HeldFilter) -> QuerySet[HeldRun]:
-    rows = HeldRun.objects.held().select_related("dag")
+    rows: QuerySet[HeldRun] = HeldRun.objects.held().select_related("dag")
     if wanted.verdict:
         rows = rows.filter(verdict=wanted.verdict)
     if wanted.dag:
-        rows = rows.filter(dag=_dag(wanted.dag))
+        rows = _all_of(rows, "dag_id", _dag(wanted.dag))
     if wanted.asset:
         rows = rows.filter(dag__in=Dependency.objects.filter(asset__name=wanted.asset).values("dag"))
-    if wanted.key:
-        rows = rows.filter(partition_key__icontains=wanted.key)
-    return rows
+    return rows.filter(_contains(wanted.key))
 
 
 def _sections(rows: QuerySet[HeldRun], now: datetime, only_late: bool = False) -> list[QuerySet[HeldRun]]:

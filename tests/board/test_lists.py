@@ -1,8 +1,8 @@
 import pytest
 
-from core.models import HeldRun
+from core.models import Dag, HeldRun
 from scheduling import board, journal, runs
-from scheduling.board import HeldFilter, JournalFilter, RunFilter
+from scheduling.board import HeldFilter, JournalFilter, RunFilter, lists
 from scheduling.runs import Ask
 from tests.engine import world
 from tests.engine.world import ALICE, HOURS_TO_DAY, MINUTE, NOW, asset, consumer, emit, turn
@@ -107,6 +107,50 @@ class TestRuns:
         first = board.runs(RunFilter(), size=4)
         rest = board.runs(RunFilter(), after=first.following, size=4)
         assert [row.pk for row in first.rows + rest.rows] == [row.pk for row in board.runs(RunFilter()).rows]
+
+
+class TestLooking:
+    """What no index knows is looked for among so many rows of each page."""
+
+    @pytest.fixture(autouse=True)
+    def few(self, monkeypatch, db):
+        monkeypatch.setattr(lists, "MOST_LOOKED_THROUGH", 3)
+        made = world.dag("nightly", {"type": "PartitionedAtRuntime"})
+        runs.trigger(made, Ask("EU|2026"), deed=ALICE, at=NOW)
+        for number in range(7):
+            runs.trigger(made, Ask(f"us|{number}"), deed=ALICE, at=NOW)
+
+    def test_goes_on_where_it_stopped(self):
+        found, pages, after = [], [], 0
+        while True:
+            page = board.runs(RunFilter(key="eu"), after=after)
+            found += [row.partition_key for row in page.rows]
+            pages.append((len(page.rows), page.looked_through))
+            if not page.following:
+                break
+            after = page.following
+        assert found == ["EU|2026"]
+        assert pages == [(0, 3), (0, 3), (1, 0)]
+
+    def test_a_full_page_ends_at_its_last_row(self):
+        page = board.runs(RunFilter(key="us"), size=2)
+        assert ([row.partition_key for row in page.rows], page.looked_through) == (["us|6", "us|5"], 0)
+        rest = board.runs(RunFilter(key="us"), after=page.following)
+        assert [row.partition_key for row in rest.rows] == ["us|4", "us|3", "us|2"]
+
+    def test_counts_the_rows_of_one_dag_alone(self):
+        other, nightly = (
+            world.dag("other", {"type": "PartitionedAtRuntime"}),
+            Dag.objects.get(dag_id="nightly"),
+        )
+        runs.trigger(other, Ask("2026"), deed=ALICE, at=NOW)
+        for number in range(7):
+            runs.trigger(nightly, Ask(f"us|x{number}"), deed=ALICE, at=NOW)
+        assert [row.partition_key for row in board.runs(RunFilter(dag="other", key="20")).rows] == ["2026"]
+
+    def test_what_an_index_knows_is_found_wherever_it_lies(self):
+        assert [row.partition_key for row in board.runs(RunFilter(state="queued")).rows][-1] == "EU|2026"
+        assert len(board.runs(RunFilter(dag="nightly")).rows) == 8
 
 
 class TestJournal:
