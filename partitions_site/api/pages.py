@@ -1,7 +1,7 @@
 """Lists: narrowed, ordered and cut into pages in one place, as section 2 of the API's conventions has it.
 
-By `limit` and `offset` the total is exact. By `cursor` (where a list has it) a page costs the same wherever
-it lies, and the total stops counting at `MOST_COUNTED`.
+By `limit` and `offset` the total is exact (`totals`). By `cursor` (where a list has it) a page costs the same
+wherever it lies, and the total stops counting at `MOST_COUNTED`.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from partitions_site.api import cursors
+from partitions_site.api import cursors, totals
 from partitions_site.api.cursors import Order
 from partitions_site.api.errors import BadRequest
 from partitions_site.api.fields import Whole, read_value
@@ -128,7 +128,7 @@ class Listing:
         if len(found) < limit and (found or not offset):
             return Page(found, offset + len(found))
         if not self.bounded:
-            return Page(found, rows.order_by().count())
+            return Page(found, totals.count(rows))
         total = _count_up_to_limit(rows)
         return Page(found, min(total, MOST_COUNTED), MOST_COUNTED if total > MOST_COUNTED else None)
 

@@ -1,0 +1,68 @@
+"""Totals of lists: exact, and not counted anew for every page of what takes long to count."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from core.models import AssetEvent
+from partitions_site.api import totals
+from tests.engine.world import asset, emit
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch):
+    """Four rows are many; time passes as the test says."""
+    moment = [0.0]
+    monkeypatch.setattr(totals, "LARGE", 3)
+    monkeypatch.setattr(totals, "monotonic", lambda: moment[0])
+    totals._kept.clear()
+    yield moment
+    totals._kept.clear()
+
+
+def count(**narrowed):
+    return totals.count(AssetEvent.objects.filter(**narrowed))
+
+
+def test_what_is_added_counts_at_once():
+    emit("daily", "a", "b", "c", "d")
+    assert count() == 4
+    emit("daily", "e", "f")
+    assert count() == 6
+
+
+def test_what_is_taken_away_does_so_seconds_later(clock):
+    emit("daily", "a", "b", "c", "d", "e")
+    assert count() == 5
+    AssetEvent.objects.filter(partition_key="b").delete()
+    assert count() == 5
+    clock[0] += totals.KEPT_SECONDS
+    assert count() == 4
+
+
+def test_a_few_are_always_counted():
+    emit("daily", "a", "b", "c")
+    assert count() == 3
+    AssetEvent.objects.filter(partition_key="b").delete()
+    assert count() == 2
+
+
+def test_each_list_has_its_own():
+    emit("daily", "a", "b", "c", "d")
+    emit("hourly", "a", "b", "c", "d", "e")
+    assert (count(), count(asset=asset("daily")), count(asset=asset("hourly"))) == (9, 4, 5)
+    assert (count(), count(asset=asset("daily")), count(asset=asset("hourly"))) == (9, 4, 5)
+
+
+def test_nothing_is_nothing():
+    assert count() == count(partition_key="x") == count(pk__in=[]) == 0
+
+
+def test_many_are_read_once():
+    emit("daily", *"abcdefgh")
+    count()
+    with CaptureQueriesContext(connection) as queries:
+        count()
+    assert f'"id" > {AssetEvent.objects.latest("pk").pk}' in queries[0]["sql"]
