@@ -24,6 +24,9 @@ from scheduling.backfills import Ask, NothingToBackfill, Order, Plan, Reprocess,
 LISTED = 200
 """Keys on one page of a plan."""
 
+MOST_UNASKED = 20_000
+"""Keys whose plan is worked out at once; for more than these one has to ask, for it takes longer."""
+
 MOST_AT_ONCE = 10_000
 MOST_TWINS = 100
 
@@ -141,7 +144,10 @@ def _planned(given: QueryDict, form: Form) -> dict[str, Any]:
     if form.dag is None:
         return {}
     try:
-        plan = engine.plan(form.ask(), now=timezone.now())
+        ask, now = form.ask(), timezone.now()
+        if not given.get("whole") and engine.size(ask, most=MOST_UNASKED, now=now) > MOST_UNASKED:
+            return {"large": MOST_UNASKED}
+        plan = engine.plan(ask, now=now)
     except InvalidSelection as error:
         return {"wrong": str(error), "pointed": error.pointed() if error.text == form.selection else ""}
     except PartitionError as error:

@@ -14,6 +14,7 @@ from scheduling.backfills.asking import (
 )
 from scheduling.backfills.planning import plan
 from scheduling.backfills.plans import Offer, Part, Plan
+from scheduling.backfills.sizing import size
 from scheduling.backfills.starting import start
 from scheduling.backfills.steering import cancel, pause, resume, retry_failed, set_limit
 
@@ -38,5 +39,6 @@ __all__ = [
     "resume",
     "retry_failed",
     "set_limit",
+    "size",
     "start",
 ]

@@ -15,7 +15,7 @@ from scheduling.algebra.keys import DEFAULT_DELIMITER, join_segments, validate_k
 from scheduling.algebra.mappers import Mapper
 from scheduling.algebra.partitions import MultiPartitions, Partitions
 from scheduling.algebra.selections import Everything, One, Span, Term, parse, quoted
-from scheduling.algebra.subsets import keys_of
+from scheduling.algebra.subsets import Subset, keys_of
 from scheduling.algebra.time_partitions import TimePartitions, partitions_of
 from scheduling.algebra.timetables import CronPartitionTimetable, Timetable
 from scheduling.backfills.asking import Ask, CannotBackfill, Dates
@@ -59,6 +59,15 @@ class Scope:
         self._check(found)
         return found
 
+    def count(self, ask: Ask) -> int:
+        """How many keys `ask` means, none of them named. For what a definition numbers, not for dates.
+
+        :raises InvalidSelection: for a typed selection that cannot be read or means nothing.
+        """
+        if self.definition is None or ask.selection is None:
+            return len(self.seen) if self.definition is None else self.definition.count(self.now)
+        return len(self._chosen(ask.selection, ask.end_exclusive, self.definition)[1])
+
     def in_order(self, keys: Iterable[str]) -> list[str]:
         """`keys` once each, the oldest first."""
         definition = self._from_the_earliest() or self.definition
@@ -76,11 +85,15 @@ class Scope:
     def _typed(self, text: str, end_exclusive: bool) -> list[str]:
         if self.definition is None:
             return self._typed_among_seen(text)
-        definition, earlier = self.definition, self._from_the_earliest()
+        definition, chosen = self._chosen(text, end_exclusive, self.definition)
+        return list(keys_of(definition, chosen, self.now))
+
+    def _chosen(self, text: str, end_exclusive: bool, definition: Partitions) -> tuple[Partitions, Subset]:
+        """The numbers of the keys that a text means, and whose numbers they are."""
+        earlier = self._from_the_earliest()
         if earlier and not any(_is_open(term) for term in parse(text)):
             definition = earlier
-        chosen = select(text, definition, self.now, end_exclusive=end_exclusive)
-        return list(keys_of(definition, chosen, self.now))
+        return definition, select(text, definition, self.now, end_exclusive=end_exclusive)
 
     def _typed_among_seen(self, text: str) -> list[str]:
         """Ranges are of keys that have been seen; single keys may be new."""
@@ -151,20 +164,34 @@ def of_dag(dag: Dag, *, now: datetime) -> Scope:
     :raises NotPartitioned: if its runs have none; NotRunnable, if it is not defined any more.
     :raises BrokenDefinition: if its timetable cannot be read.
     """
-    if not dag.is_active:
-        raise runs.NotRunnable(f"Dag {dag} is not defined any more: it cannot run")
-    timetable = listening.timetable_of(dag)
-    if timetable is None or not (timetable.partitioned or timetable.at_runtime):
-        raise runs.NotPartitioned(f"Dag {dag} is not partitioned: there are no keys to backfill")
+    return of_definition(dag, now=now) or Scope(
+        dag, _timetable(dag), now, None, is_defined=False, seen=_seen(dag, now)
+    )
+
+
+def of_definition(dag: Dag, *, now: datetime) -> Scope | None:
+    """The same as far as it takes no look at what there is; none where only that tells.
+
+    :raises NotPartitioned, NotRunnable, BrokenDefinition: as `of_dag`.
+    """
+    timetable = _timetable(dag)
     assets = Asset.objects.filter(outlets__dag=dag).order_by("outlets__pk")
     defined = next((asset.partitions for asset in assets if asset.partitions), None)
     if defined:
         definition = dynamic.bound(specs.load(defined, "partitions"))
         return Scope(dag, timetable, now, definition, is_defined=True)
     if isinstance(timetable, CronPartitionTimetable):
-        made = partitions_of(timetable, _begin(dag))
-        return Scope(dag, timetable, now, made, is_defined=False)
-    return Scope(dag, timetable, now, None, is_defined=False, seen=_seen(dag, now))
+        return Scope(dag, timetable, now, partitions_of(timetable, _begin(dag)), is_defined=False)
+    return None
+
+
+def _timetable(dag: Dag) -> Timetable:
+    if not dag.is_active:
+        raise runs.NotRunnable(f"Dag {dag} is not defined any more: it cannot run")
+    timetable = listening.timetable_of(dag)
+    if timetable is None or not (timetable.partitioned or timetable.at_runtime):
+        raise runs.NotPartitioned(f"Dag {dag} is not partitioned: there are no keys to backfill")
+    return timetable
 
 
 def _begin(dag: Dag) -> datetime:

@@ -24,6 +24,7 @@ from scheduling.listening import BrokenDefinition
 from scheduling.runs import Ask as RunAsk
 from tests.backfills.play import (
     RUNTIME,
+    ask,
     begin,
     daily,
     days,
@@ -49,6 +50,9 @@ from tests.engine.world import (
 
 pytestmark = pytest.mark.django_db
 CRON = {"type": "CronPartitionTimetable", "cron": "0 0 * * *", "key_format": "%Y-%m-%d"}
+
+
+MINUTES = specs.dump(MinutelyPartitions("2026-03-08"))
 
 
 def at(text):
@@ -204,6 +208,36 @@ class TestKeysThatWereSeen:
     def test_may_be_written_in_any_way(self, key):
         """TC-35: they can be selected in a backfill of two of them."""
         assert set(keys(self.made(), keys=(key, "other"))) == {key, "other"}
+
+
+class TestSize:
+    """How many keys a plan has to look at, told before it is made."""
+
+    @pytest.mark.parametrize("options", [{}, {"selection": "[2026-03-02...2026-03-05]"}, {"selection": "*"}])
+    def test_is_that_of_the_plan_where_keys_are_numbered(self, options):
+        made = producer()
+        there = plan(made, **options)
+        asked = ask(made, **options)
+        assert backfills.size(asked, most=3, now=NOW) == there.count + there.skipped
+
+    def test_of_keys_that_are_named_is_their_number(self):
+        assert backfills.size(ask(producer(), keys=("2026-03-02",)), most=3, now=NOW) == 1
+
+    def test_of_keys_that_a_timetable_makes_is_that_of_the_plan(self):
+        made = dag("nightly", CRON, start_date=at("2026-03-01"))
+        assert backfills.size(ask(made), most=3, now=NOW) == plan(made).count > 3
+
+    def test_elsewhere_is_that_of_what_is_on_record_up_to_a_limit(self):
+        made = consumer("sum", {"hourly": HOURS_TO_DAY}, writes=["daily"])
+        emit("hourly", *hours("2026-03-09", *range(5)))
+        assert backfills.size(ask(made), most=10, now=NOW) == 5
+        assert backfills.size(ask(made), most=3, now=NOW) == 4
+        asset("hourly").__class__.objects.filter(name="hourly").update(partitions=MINUTES)
+        assert backfills.size(ask(made), most=3, now=NOW) > 1000
+
+    def test_a_wrong_selection_is_refused_as_for_the_plan(self):
+        with pytest.raises(InvalidSelection):
+            backfills.size(ask(producer(), selection="[x"), most=3, now=NOW)
 
 
 class TestRangesThatOthersGotWrong:

@@ -5,6 +5,7 @@ from django.utils import timezone
 
 from core.models import Backfill, BackfillPartition, DagRun, JournalEntry
 from partitions_site import roles
+from partitions_site.web import planning
 from scheduling.algebra import specs
 from scheduling.algebra.partitions import MultiPartitions, StaticPartitions
 from scheduling.algebra.time_partitions import DailyPartitions
@@ -132,6 +133,16 @@ class TestPlan:
         assert len(page.all("tr")) == 201
         assert "Keys 1 to 200 of 731" in page.text
         assert "Keys 201 to 400" in read(visitor.get(page.links["Next"])).text
+
+    def test_very_many_keys_are_planned_when_somebody_says_so(self, visitor, load, monkeypatch):
+        monkeypatch.setattr(planning, "MOST_UNASKED", 9)
+        page = plan_of(visitor)
+        assert "More than 9 keys have to be looked at" in page.text
+        assert "to run" not in page.all("h2")[0].text
+        whole = read(visitor.get(page.links["Plan them all"]))
+        assert "8 to run, 2 skipped" in whole.text
+        assert "8 to run" in read(visitor.get(whole.links["8 to run"])).text
+        assert "3 to run" in plan_of(visitor, selection="[2026-03-06...2026-03-08]").text
 
     def test_keys_are_never_markup(self, visitor):
         nasty = '<img src=x onerror="alert(1)">'
