@@ -53,6 +53,9 @@ PAGES = (
     "/assets/minutes?sel=*&only=failed",
     "/assets/minutes?key=2026-03-14T09:26",
     "/assets/stores?zoom=2025-03&key=store-007|2025-03-14",
+    "/assets/stores?tab=events",
+    "/assets/stores?tab=events&contains=store-499",
+    "/assets/stores?tab=events&contains=nothing",
     "/assets/reports",
     "/assets/reports?state=held",
     "/held",
@@ -62,6 +65,7 @@ PAGES = (
     "/held?dag=report_7",
     "/held?asset=stores",
     "/held?key=2015-03",
+    "/held?key=nothing",
     "/held?order=newest",
     "/dags",
     "/dags/load",
@@ -70,11 +74,15 @@ PAGES = (
     "/runs?state=failed",
     "/runs?dag=report_7&state=failed",
     "/runs?key=2026-01-20",
+    "/runs?key=nothing",
     "/backfills",
     "/backfills/BACKFILL",
     "/backfills/new?dag=load",
+    "/backfills/new?dag=load&selection=[2026-03-01T00:00...2026-03-02T23:59]",
+    "/backfills/new?dag=report_7",
     "/journal",
     "/journal?dag=load",
+    "/journal?by=nobody",
     "/definitions",
     "/health",
 )
@@ -139,7 +147,9 @@ def measured(bar: float, only: str = "") -> Iterator[Figure]:
     from django.test.utils import CaptureQueriesContext
 
     from core.models import Backfill
+    from partitions_site.warming import warm_up
 
+    warm_up()
     client = Client(headers={"host": "localhost"})
     client.force_login(_somebody())
 
