@@ -17,6 +17,7 @@ from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
 from core import models
+from partitions_site import grants_admin  # noqa: F401  (registers grants)
 from scheduling import configuration
 from scheduling.algebra.errors import InvalidDefinition, PartitionError
 from scheduling.configuration import pools

@@ -1,8 +1,41 @@
-"""What the site itself keeps: tokens with which programs come in, tries to sign in, answers given once."""
+"""What the site itself keeps: grants, tokens with which programs come in, tries to sign in, answers given."""
 
 from django.conf import settings
+from django.contrib.auth.models import Group
 from django.db import models
+from django.db.models import Q
 from knox.models import AbstractAuthToken
+
+
+class Grant(models.Model):
+    """A role for what belongs to one group of assets, of a user or of a team, which is a Django group."""
+
+    class Role(models.TextChoices):
+        VIEWER = "viewer"
+        OPERATOR = "operator"
+        EDITOR = "editor"
+        ADMIN = "admin"
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, blank=True, related_name="grants"
+    )
+    team = models.ForeignKey(Group, on_delete=models.CASCADE, null=True, blank=True, related_name="grants")
+    asset_group = models.CharField(max_length=250)
+    role = models.CharField(max_length=10, choices=Role)
+
+    class Meta:
+        ordering = ("asset_group", "id")
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(user=None, team__isnull=False) | Q(user__isnull=False, team=None),
+                name="a_grant_is_to_a_user_or_to_a_team",
+            ),
+            models.UniqueConstraint("user", "asset_group", "role", name="a_role_is_granted_to_a_user_once"),
+            models.UniqueConstraint("team", "asset_group", "role", name="a_role_is_granted_to_a_team_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role} of {self.asset_group} for {self.user or self.team}"
 
 
 class ApiToken(AbstractAuthToken):

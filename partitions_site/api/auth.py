@@ -34,12 +34,13 @@ from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
-from partitions_site import roles
+from partitions_site import grants, roles
 from partitions_site.api.errors import TooMany
 from partitions_site.api.parsing import JsonBody
 from partitions_site.api.throttles import PerCaller
 from partitions_site.credentials import tokens_of
 from partitions_site.models import ApiToken
+from scheduling.belonging import Sight, Thing
 from scheduling.journal import Deed
 
 ALGORITHM = "HS256"
@@ -90,6 +91,8 @@ class Rights(BasePermission):
     def has_permission(self, request: Request, view: APIView) -> bool:
         if not request.user.is_authenticated:
             return False
+        if not _is_for(request.user, view):
+            return False
         method = request.method or ""
         if method in SAFE_METHODS or not hasattr(view, method.lower()):
             return True
@@ -104,6 +107,11 @@ A_READ = "a read"
 """Stands in `needs` for a method that is posted and changes nothing."""
 
 
+GROUPED, OWN, SITE = "grouped", "own", "site"
+"""What an address is about, as its `within` says: things that belong to groups of assets, of which it shows
+and does what each may; what is one's own, or no secret; the site, which those who see some groups do not."""
+
+
 class JsonAlways(DefaultContentNegotiation):
     """Answers are JSON, whatever the request would rather accept."""
 
@@ -114,7 +122,10 @@ class JsonAlways(DefaultContentNegotiation):
 
 
 class Address(APIView):
-    """One address of the API. `needs` names the permission for each method that writes."""
+    """One address of the API. `needs` names the permission for each method that writes.
+
+    Whoever is shown certain groups of assets only is let in where `within` says that they were thought of.
+    """
 
     authentication_classes: tuple[type[BaseAuthentication], ...] = (
         BearerAuthentication,
@@ -125,6 +136,7 @@ class Address(APIView):
     content_negotiation_class = JsonAlways
     throttle_classes: tuple[type[BaseThrottle], ...] = (PerCaller,)
     needs: ClassVar[Mapping[str, str]] = {}
+    within: ClassVar[str] = ""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -154,7 +166,20 @@ def may(request: Request, needed: str) -> bool:
     """Whether whoever asks may do this, and their token is for it. For what a body asks, too."""
     if not _is_in_scope(request.auth, needed):
         return False
-    return needed in (SIGNED_IN, A_READ) or request.user.has_perm(needed)
+    return needed in (SIGNED_IN, A_READ) or grants.may_somewhere(request.user, needed)
+
+
+def sight_of(request: Request) -> Sight:
+    """What is shown to whoever asks."""
+    return grants.reach_of(request.user).sight
+
+
+def check_may(request: Request, thing: Thing, right: str = "") -> None:
+    """:raises PermissionDenied: if they lack the right that the method needs, or `right`, for `thing`."""
+    view: Any = (request.parser_context or {})["view"]
+    needed = right or view.needs.get(request.method, A_READ)
+    if needed not in (SIGNED_IN, A_READ) and not request.user.has_perm(needed, thing):
+        raise PermissionDenied
 
 
 def deed(request: Request, reason: str = "") -> Deed:
@@ -181,6 +206,11 @@ def _is_in_scope(auth: object, needed: str) -> bool:
     if not isinstance(auth, ApiToken) or auth.scope == ApiToken.Scope.ALL or needed == A_READ:
         return True
     return auth.scope == ApiToken.Scope.WRITE and needed in roles.GRANTS[roles.OPERATOR]
+
+
+def _is_for(user: Any, view: APIView) -> bool:
+    """Whether the address is one for them, if they see certain groups of assets only."""
+    return grants.reach_of(user).sight.is_whole or getattr(view, "within", "") in (GROUPED, OWN)
 
 
 def _unless_known(request: HttpRequest, response: Response) -> HttpResponseBase | None:

@@ -2,10 +2,12 @@
 
 from datetime import datetime
 
+from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
 
 from core.models import Backfill, Dag
+from partitions_site.api.auth import check_may
 from partitions_site.api.dags import find_dag
 from partitions_site.api.errors import BadRequest, Conflict, Invalid, Unprocessable, problem
 from partitions_site.api.fields import (
@@ -28,6 +30,7 @@ MOST_KEYS = 10_000
 """Keys that one request may name."""
 
 STATES = {wanted.value.replace(" ", "_"): wanted for wanted in Wanted}
+BACKFILL = "core.add_backfill"
 OURS = ("selection", "partition_keys", "states")
 
 
@@ -113,6 +116,20 @@ def check_free(ask: Ask) -> None:
                 raise Conflict(f"There is already a running backfill for dag {dag}")
 
 
+def check_reach(request: Request, ask: Ask) -> str | None:
+    """A backfill takes along what feeds it, or listens, only where whoever asks may backfill that, too.
+
+    :returns: the plan that was looked at for it, if there was need; only that one may start.
+    :raises PermissionDenied: if it would take others along.
+    """
+    if not (ask.with_upstream or ask.with_downstream) or request.user.has_perm(BACKFILL):
+        return None
+    plan = backfills.plan(ask, now=timezone.now())
+    for part in plan.parts:
+        check_may(request, part.dag, BACKFILL)
+    return plan.token()
+
+
 def started(ask: Ask, shown: str | None, *, deed: Deed, at: datetime) -> Backfill:
     """Start what was asked for.
 
@@ -130,7 +147,7 @@ def _dags(asked: Read, request: Request) -> tuple[Dag, ...]:
             raise BadRequest("Give dag_id or dag_ids, not both")
         raise Invalid([problem("missing", ["body", "dag_id"], "Field required", request.data)])
     names = dict.fromkeys(asked.get("dag_ids") or [asked["dag_id"]])
-    return tuple(find_dag(name) for name in names)
+    return tuple(find_dag(request, name) for name in names)
 
 
 def _dates(asked: Read, dags: tuple[Dag, ...], request: Request) -> Dates | None:

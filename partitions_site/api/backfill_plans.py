@@ -10,8 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core.models import Dag
-from partitions_site.api.auth import Address
-from partitions_site.api.backfill_asks import BackfillIn, read_ask
+from partitions_site.api.auth import GROUPED, Address, sight_of
+from partitions_site.api.backfill_asks import BackfillIn, check_reach, read_ask
 from partitions_site.api.fields import Always, Instant
 from partitions_site.api.schema import gives
 from scheduling import backfills, runs
@@ -91,6 +91,7 @@ class PlanOut(serializers.Serializer[Any]):
 class DryRun(Address):
     """`/api/v2/backfills/dry_run`."""
 
+    within = GROUPED
     needs = {"POST": "core.add_backfill"}
 
     @extend_schema(
@@ -101,13 +102,14 @@ class DryRun(Address):
     )
     def post(self, request: Request) -> Response:
         ask, _ = read_ask(request)
-        plan = backfills.plan(ask, now=timezone.now())
+        check_reach(request, ask)
+        plan, sight = backfills.plan(ask, now=timezone.now()), sight_of(request)
         answer = {
             "backfills": list(_rows(plan)),
             "total_entries": plan.count,
             "plan": plan.token(),
             "parts": plan.parts,
-            "offers": plan.offers,
+            "offers": [each for each in plan.offers if sight.sees(each.dag)],
         }
         return Response(PlanOut(answer).data)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
@@ -12,8 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core.models import Backfill, BackfillPartition, BackfillTarget
-from partitions_site.api.auth import Address, deed
-from partitions_site.api.backfill_asks import BackfillIn, check_free, read_ask, started
+from partitions_site.api.auth import GROUPED, Address, check_may, deed, sight_of
+from partitions_site.api.backfill_asks import BackfillIn, check_free, check_reach, read_ask, started
 from partitions_site.api.errors import Conflict, Invalid, problem
 from partitions_site.api.fields import Flag, Form, Instant, JsonObject, Text, Whole, read_body, row_id
 from partitions_site.api.filters import AnyOf, Pattern, Prefix, When
@@ -157,13 +157,14 @@ PARTITIONS = Listing(
 class Backfills(Address):
     """`/api/v2/backfills`."""
 
+    within = GROUPED
     needs = {"POST": "core.add_backfill"}
 
     @BACKFILLS.described("list_backfills", "Backfills of a Dag")
     def get(self, request: Request) -> Response:
         if "dag_id" not in request.query_params:
             raise Invalid([problem("missing", ["query", "dag_id"], "Field required")])
-        return BACKFILLS.answer(request, Backfill.objects.all(), prepare=_beside)
+        return BACKFILLS.answer(request, _shown(request), prepare=_beside)
 
     @extend_schema(
         operation_id="create_backfill",
@@ -177,27 +178,32 @@ class Backfills(Address):
     def post(self, request: Request) -> Response:
         ask, shown = read_ask(request)
         check_free(ask)
-        return _answer(started(ask, shown, deed=deed(request), at=timezone.now()))
+        return _answer(
+            started(ask, check_reach(request, ask) or shown, deed=deed(request), at=timezone.now())
+        )
 
 
 class BackfillsOfPages(Address):
     """`/ui/backfills`: the same list, of all Dags unless one is named."""
 
+    within = GROUPED
+
     @BACKFILLS.described("list_backfills_ui", "Backfills, as Airflow's pages list them")
     def get(self, request: Request) -> Response:
-        return BACKFILLS.answer(request, Backfill.objects.all(), prepare=_beside)
+        return BACKFILLS.answer(request, _shown(request), prepare=_beside)
 
 
 class OneBackfill(Address):
     """`/api/v2/backfills/{backfill_id}`."""
 
+    within = GROUPED
     needs = {"PATCH": "core.change_backfill"}
 
     @extend_schema(
         operation_id="get_backfill", summary="One backfill", responses=gives(BackfillOut, refusals=(404, 422))
     )
     def get(self, request: Request, backfill_id: str) -> Response:
-        return _answer(_find(backfill_id))
+        return _answer(_find(request, backfill_id))
 
     @extend_schema(
         operation_id="patch_backfill",
@@ -206,23 +212,24 @@ class OneBackfill(Address):
         responses=gives(BackfillOut, refusals=(404, 409, 413, 415, 422)),
     )
     def patch(self, request: Request, backfill_id: str) -> Response:
-        asked, row = read_body(LimitIn, request), _find(backfill_id)
+        asked, row = read_body(LimitIn, request), _find(request, backfill_id)
         done = deed(request, asked["reason"])
         backfills.set_limit(row, asked["max_active_runs"], deed=done, at=timezone.now())
-        return _answer(_find(backfill_id))
+        return _answer(_find(request, backfill_id))
 
 
 class _Deed(Address):
     """One deed done to a backfill by `PUT`, as Airflow has it."""
 
+    within = GROUPED
     needs = {"PUT": "core.change_backfill"}
 
     def _do(self, request: Request, backfill_id: str, do: Callable[..., object]) -> Response:
-        row = _find(backfill_id)
+        row = _find(request, backfill_id)
         if row.completed_at is not None or row.cancelled_at is not None:
             raise Conflict(OVER)
         do(row, deed=deed(request), at=timezone.now())
-        return _answer(_find(backfill_id))
+        return _answer(_find(request, backfill_id))
 
 
 def _described(name: str, summary: str) -> Callable[[Any], Any]:
@@ -261,6 +268,7 @@ class CancelBackfill(_Deed):
 class RetryBackfill(Address):
     """`/api/v2/backfills/{backfill_id}/retry`."""
 
+    within = GROUPED
     needs = {"POST": "core.change_backfill"}
 
     @extend_schema(
@@ -270,25 +278,32 @@ class RetryBackfill(Address):
         responses=gives(BackfillOut, refusals=(404, 409, 413, 415, 422)),
     )
     def post(self, request: Request, backfill_id: str) -> Response:
-        asked, row = read_body(RetryIn, request), _find(backfill_id)
+        asked, row = read_body(RetryIn, request), _find(request, backfill_id)
         done = deed(request, asked["reason"])
         backfills.retry_failed(row, deed=done, at=timezone.now(), and_cancelled=asked["and_cancelled"])
-        return _answer(_find(backfill_id))
+        return _answer(_find(request, backfill_id))
 
 
 class BackfillPartitions(Address):
     """`/api/v2/backfills/{backfill_id}/partitions`."""
 
+    within = GROUPED
+
     @PARTITIONS.described("get_backfill_partitions", "What each key came to, and why", refusals=(404,))
     def get(self, request: Request, backfill_id: str) -> Response:
-        return PARTITIONS.answer(request, reading.partitions(_find(backfill_id)))
+        return PARTITIONS.answer(request, reading.partitions(_find(request, backfill_id)))
 
 
-def _find(backfill_id: str) -> Backfill:
-    row = Backfill.objects.filter(pk=row_id("backfill_id", backfill_id)).first()
+def _find(request: Request, backfill_id: str) -> Backfill:
+    row = _shown(request).filter(pk=row_id("backfill_id", backfill_id)).first()
     if row is None:
         raise NotFound(f"Could not find backfill with id {backfill_id}")
+    check_may(request, row)
     return row
+
+
+def _shown(request: Request) -> "QuerySet[Backfill]":
+    return Backfill.objects.filter(sight_of(request).backfills())
 
 
 def _beside(rows: Sequence[Backfill]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core.models import Asset
-from partitions_site.api.auth import Address
+from partitions_site.api.auth import GROUPED, Address, sight_of
 from partitions_site.api.errors import Invalid, problem
 from partitions_site.api.events import EventIn, kept_extra, register
 from partitions_site.api.fields import read
@@ -19,6 +19,7 @@ from scheduling.algebra.errors import InvalidKey
 from scheduling.algebra.keys import validate_key
 from scheduling.events import EventReport
 
+REPORT = "core.add_assetevent"
 MOST_EVENTS = 10_000
 """How many events one request may report."""
 
@@ -34,7 +35,8 @@ class BulkOut(serializers.Serializer[Any]):
 class BulkEvents(Address):
     """`/api/v2/assets/events/bulk`: all of them are recorded, or none."""
 
-    needs = {"POST": "core.add_assetevent"}
+    within = GROUPED
+    needs = {"POST": REPORT}
     parser_classes = (JsonBody, NdjsonBody)
 
     @extend_schema(
@@ -48,7 +50,7 @@ class BulkEvents(Address):
     )
     def post(self, request: Request) -> Response:
         asked = _read_many(request)
-        assets = _assets_of(asked)
+        assets = _assets_of(request, asked)
         reports = [
             EventReport(
                 assets[each["asset_id"]], each["partition_key"], kept_extra(each), each["idempotency_key"]
@@ -111,13 +113,21 @@ def _may_be_a_key(key: str) -> bool:
 _NAMES = {"asset_id", "partition_key", "extra", "idempotency_key"}
 
 
-def _assets_of(asked: list[dict[str, Any]]) -> dict[int, Asset]:
-    """:raises Invalid: with each event whose asset there is not."""
-    assets = Asset.objects.in_bulk({each["asset_id"] for each in asked})
+def _assets_of(request: Request, asked: list[dict[str, Any]]) -> dict[int, Asset]:
+    """:raises Invalid: with each event whose asset there is not, or of which they may not report."""
+    shown = Asset.objects.filter(sight_of(request).assets())
+    assets = shown.in_bulk({each["asset_id"] for each in asked})
     absent = [(index, each["asset_id"]) for index, each in enumerate(asked) if each["asset_id"] not in assets]
     if absent:
         words = "The Asset with ID: `{}` was not found"
         raise Invalid(
             problem("not_found", ["body", index, "asset_id"], words.format(pk), pk) for index, pk in absent
+        )
+    theirs = {pk for pk, asset in assets.items() if not request.user.has_perm(REPORT, asset)}
+    if theirs:
+        raise Invalid(
+            problem("forbidden", ["body", index, "asset_id"], "Forbidden", each["asset_id"])
+            for index, each in enumerate(asked)
+            if each["asset_id"] in theirs
         )
     return assets

@@ -8,7 +8,7 @@ from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.request import Request
 
 from core.models import DagRun
-from partitions_site.api.auth import deed, may
+from partitions_site.api.auth import check_may, deed, may
 from partitions_site.api.fields import Form, OneOf
 from partitions_site.api.one_run import change
 from partitions_site.api.runs import RunRefIn, find_run
@@ -72,11 +72,13 @@ DELETE = "core.delete_dagrun"
 
 
 def _act(action: dict[str, Any], request: Request, dag_id: str | None, outcome: dict[str, Any]) -> None:
-    found, absent = _found(action["entities"], dag_id)
+    found, absent, refused = _found(action, request, dag_id)
     if absent and action["action_on_non_existence"] == "fail":
         words = f"The DagRuns with these identifiers: {absent} were not found"
         outcome["errors"].append({"error": words, "status_code": 404})
         return
+    for run_id in refused:
+        outcome["errors"].append({"error": f"{run_id}: Forbidden", "status_code": 403})
     for run, entity in found:
         try:
             _act_on(run, entity, action, request)
@@ -97,13 +99,20 @@ def _act_on(run: DagRun, entity: dict[str, Any], action: dict[str, Any], request
 Found = list[tuple[DagRun, dict[str, Any]]]
 
 
-def _found(entities: list[dict[str, Any]], dag_id: str | None) -> tuple[Found, list[tuple[str, str]]]:
-    """The runs that `entities` name, and the names of those that are not there."""
-    found, absent = [], []
-    for entity in entities:
+def _found(
+    action: dict[str, Any], request: Request, dag_id: str | None
+) -> tuple[Found, list[tuple[str, str]], list[str]]:
+    """The runs that an action names; the names of those that are not there, and of those it may not touch."""
+    found, absent, refused = [], [], []
+    for entity in action["entities"]:
         name = (dag_id or entity.get("dag_id") or "", entity["dag_run_id"])
         try:
-            found.append((find_run(*name), entity))
+            run = find_run(request, *name)
+            if action["action"] == "delete":
+                check_may(request, run, DELETE)
+            found.append((run, entity))
         except NotFound:
             absent.append(name)
-    return found, absent
+        except PermissionDenied:
+            refused.append(".".join(name))
+    return found, absent, refused

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from partitions_site.api import days, wire
-from partitions_site.api.auth import Address
+from partitions_site.api.auth import GROUPED, Address
 from partitions_site.api.dags import find_dag
 from partitions_site.api.fields import Instant, OneOf, read_value
 from partitions_site.api.schema import gives
@@ -34,6 +34,8 @@ class CalendarOut(serializers.Serializer[Any]):
 class Calendar(Address):
     """`/ui/calendar/{dag_id}`."""
 
+    within = GROUPED
+
     @extend_schema(
         operation_id="get_calendar",
         summary="Runs per day or hour and state, and those that are planned",
@@ -51,7 +53,7 @@ class Calendar(Address):
         responses=gives(CalendarOut, refusals=(404, 422)),
     )
     def get(self, request: Request, dag_id: str) -> Response:
-        query, dag = request.query_params, find_dag(dag_id)
+        query, dag = request.query_params, find_dag(request, dag_id)
         given = query.get("granularity", DAILY)
         granularity = read_value(OneOf(choices=[DAILY, HOURLY]), given, ["query", "granularity"])
         squares = calendar.squares(

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core.models import Dag, DagRun
-from partitions_site.api.auth import Address, deed
+from partitions_site.api.auth import GROUPED, Address, deed, sight_of
 from partitions_site.api.dags import find_dag
 from partitions_site.api.errors import BadRequest
 from partitions_site.api.fields import Flag, Form, Instant, Text, read_body
@@ -70,6 +70,7 @@ CLEARED_MANY = PolymorphicProxySerializer(
 class ClearRun(Address):
     """`/api/v2/dags/{dag_id}/dagRuns/{run_id}/clear`."""
 
+    within = GROUPED
     needs = {"POST": "core.change_dagrun"}
 
     @extend_schema(
@@ -80,17 +81,18 @@ class ClearRun(Address):
         responses=gives(CLEARED_ONE, refusals=(404, 409, 413, 415, 422)),
     )
     def post(self, request: Request, dag_id: str, run_id: str) -> Response:
-        asked, run = read_body(ClearIn, request), find_run(dag_id, run_id)
+        asked, run = read_body(ClearIn, request), find_run(request, dag_id, run_id)
         if asked["dry_run"]:
             return Response(task_instances([run] if _clearable([run], asked) else []))
         for each in _clearable([run], asked):
             change(each, {"state": "queued", "note": asked.get("note")}, request)
-        return Response(RunOut(find_run(dag_id, run_id)).data)
+        return Response(RunOut(find_run(request, dag_id, run_id)).data)
 
 
 class ClearRuns(Address):
     """`/api/v2/dags/{dag_id}/clearDagRuns`."""
 
+    within = GROUPED
     needs = {"POST": "core.change_dagrun"}
 
     @extend_schema(
@@ -101,19 +103,20 @@ class ClearRuns(Address):
         responses=gives(CLEARED_MANY, refusals=(400, 404, 409, 413, 415, 422)),
     )
     def post(self, request: Request, dag_id: str) -> Response:
-        asked, dag = read_body(ClearManyIn, request), find_dag(dag_id)
-        found = _clearable(_meant(dag, asked), asked)
+        asked, dag = read_body(ClearManyIn, request), find_dag(request, dag_id)
+        found = _clearable(_meant(request, dag, asked), asked)
         if asked["dry_run"]:
             return Response(task_instances(found))
         for run in found:
             change(run, {"state": "queued", "note": asked.get("note")}, request)
-        again = listed().filter(pk__in=[run.pk for run in found]).order_by("id")
+        again = listed(sight_of(request)).filter(pk__in=[run.pk for run in found]).order_by("id")
         return Response({"dag_runs": RunOut(again, many=True).data, "total_entries": len(found)})
 
 
 class ClearPartitions(Address):
     """`/api/v2/dags/{dag_id}/clearPartitions`."""
 
+    within = GROUPED
     needs = {"POST": "core.delete_dagrun"}
 
     @extend_schema(
@@ -124,9 +127,9 @@ class ClearPartitions(Address):
         responses=gives(ClearedPartitionsOut, refusals=(400, 404, 413, 415, 422)),
     )
     def post(self, request: Request, dag_id: str) -> Response:
-        asked, dag = read_body(ClearPartitionsIn, request), find_dag(dag_id)
+        asked, dag = read_body(ClearPartitionsIn, request), find_dag(request, dag_id)
         run_ids = [{"dag_run_id": asked["run_id"]}] if asked.get("run_id") else None
-        found = _meant(dag, {**asked, "dag_runs": run_ids})
+        found = _meant(request, dag, {**asked, "dag_runs": run_ids})
         if not asked["dry_run"]:
             corrections.forget_keys(found, deed=deed(request), at=timezone.now())
         tasks = sum(len(run.dag.tasks) for run in found) if asked["clear_task_instances"] else 0
@@ -141,7 +144,7 @@ def _clearable(found: list[DagRun], asked: dict[str, Any]) -> list[DagRun]:
     return [run for run in found if run.state == DagRun.State.FAILED or not asked["only_failed"]]
 
 
-def _meant(dag: Dag, asked: dict[str, Any]) -> list[DagRun]:
+def _meant(request: Request, dag: Dag, asked: dict[str, Any]) -> list[DagRun]:
     """The runs of `dag` that a body names in one of three ways.
 
     :raises BadRequest: if it names them in none or several, or more than `MOST_RUNS`.
@@ -152,7 +155,7 @@ def _meant(dag: Dag, asked: dict[str, Any]) -> list[DagRun]:
         raise BadRequest("Name the runs in exactly one way: by id, by partition_key, or by partition dates")
     if ways[0]:
         _check_count(asked["dag_runs"])
-        return [find_run(dag.dag_id, each["dag_run_id"]) for each in asked["dag_runs"]]
+        return [find_run(request, dag.dag_id, each["dag_run_id"]) for each in asked["dag_runs"]]
     named = Q(partition_key=asked["partition_key"]) if ways[1] else _between(*dates)
     found = list(DagRun.objects.filter(named, dag=dag).select_related("dag").order_by("id")[: MOST_RUNS + 1])
     _check_count(found)

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from core.models import Dag, DagRun
 from partitions_site.api import wire
-from partitions_site.api.auth import Address
+from partitions_site.api.auth import GROUPED, Address, sight_of
 from partitions_site.api.filters import AnyOf
 from partitions_site.api.pages import Listing
 
@@ -46,9 +46,11 @@ STATS = Listing(
 class DagStats(Address):
     """`/api/v2/dagStats`."""
 
+    within = GROUPED
+
     @STATS.described("get_dag_stats", "Runs of each Dag by state")
     def get(self, request: Request) -> Response:
-        return STATS.answer(request, Dag.objects.active(), prepare=_counted)
+        return STATS.answer(request, Dag.objects.active().filter(sight_of(request).dags()), prepare=_counted)
 
 
 def _counted(dags: list[Dag]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from core.models import Dag, DagRun, Dependency
 from partitions_site.api import dag_filters, wire
-from partitions_site.api.auth import Address, deed
+from partitions_site.api.auth import GROUPED, Address, check_may, deed, sight_of
 from partitions_site.api.errors import BadRequest
 from partitions_site.api.expressions import asset_expression
 from partitions_site.api.fields import Always, Flag, Form, Instant, Text, read_body
@@ -22,6 +22,7 @@ from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives
 from scheduling import configuration, listening
 from scheduling.algebra.errors import PartitionError
+from scheduling.belonging import Sight
 
 SLOTS = 16
 """Airflow's default of tasks at a time; tasks of a run go one after another here."""
@@ -187,16 +188,19 @@ UPDATE_MASK = OpenApiParameter("update_mask", str, many=True, description="`is_p
 class Dags(Address):
     """`/api/v2/dags`."""
 
+    within = GROUPED
     needs = {"PATCH": "core.change_dag"}
 
     @DAGS.described("get_dags", "Dags")
     def get(self, request: Request) -> Response:
-        return DAGS.answer(request, _listed(request.query_params))
+        query = request.query_params
+        return DAGS.answer(request, _listed(sight_of(request), query))
 
     @extend_schema(
         operation_id="patch_dags",
         summary="Pause or unpause Dags",
-        description="Every Dag that the query matches: none, if it has no pattern for `dag_id`.",
+        description="Every Dag that the query matches and that you may pause: none without a pattern for "
+        "`dag_id`.",
         request=DagIn,
         parameters=[UPDATE_MASK],
         responses=gives(DAGS.collection("patch_dags"), refusals=(400, 422)),
@@ -204,20 +208,24 @@ class Dags(Address):
     def patch(self, request: Request) -> Response:
         (paused, make_up), query = _read_pause(request), request.query_params
         named = {"dag_id_pattern", "dag_id_prefix_pattern"} & query.keys()
-        found = list(_listed(query).filter(DAGS.narrowed(query))) if named else []
+        shown = list(_listed(sight_of(request), query).filter(DAGS.narrowed(query))) if named else []
+        found = [dag for dag in shown if request.user.has_perm("core.change_dag", dag)]
         for dag in found:
             configuration.set_paused(dag, paused, deed=deed(request), at=timezone.now(), make_up=make_up)
-        return DAGS.answer(request, _listed(query).filter(pk__in=[dag.pk for dag in found]), narrow=False)
+        return DAGS.answer(
+            request, _listed(sight_of(request), query).filter(pk__in=[dag.pk for dag in found]), narrow=False
+        )
 
 
 class OneDag(Address):
     """`/api/v2/dags/{dag_id}`."""
 
+    within = GROUPED
     needs = {"PATCH": "core.change_dag"}
 
     @extend_schema(operation_id="get_dag", summary="One Dag", responses=gives(DagOut, refusals=(404,)))
     def get(self, request: Request, dag_id: str) -> Response:
-        return Response(DagOut(find_dag(dag_id)).data)
+        return Response(DagOut(find_dag(request, dag_id)).data)
 
     @extend_schema(
         operation_id="patch_dag",
@@ -227,13 +235,15 @@ class OneDag(Address):
         responses=gives(DagOut, refusals=(400, 404, 422)),
     )
     def patch(self, request: Request, dag_id: str) -> Response:
-        (paused, make_up), dag = _read_pause(request), find_dag(dag_id)
+        (paused, make_up), dag = _read_pause(request), find_dag(request, dag_id)
         configuration.set_paused(dag, paused, deed=deed(request), at=timezone.now(), make_up=make_up)
-        return Response(DagOut(find_dag(dag_id)).data)
+        return Response(DagOut(find_dag(request, dag_id)).data)
 
 
 class DagDetails(Address):
     """`/api/v2/dags/{dag_id}/details`."""
+
+    within = GROUPED
 
     @extend_schema(
         operation_id="get_dag_details",
@@ -241,20 +251,26 @@ class DagDetails(Address):
         responses=gives(DagDetailsOut, refusals=(404,)),
     )
     def get(self, request: Request, dag_id: str) -> Response:
-        return Response(DagDetailsOut(find_dag(dag_id)).data)
+        return Response(DagDetailsOut(find_dag(request, dag_id)).data)
 
 
-def find_dag(dag_id: str) -> Dag:
-    """:raises NotFound: if no Dag is called so."""
-    dag = Dag.objects.select_related("source").filter(dag_id=dag_id).first()
+def find_dag(request: Request, dag_id: str) -> Dag:
+    """The Dag that a request is about.
+
+    :raises NotFound: if none is called so, of those that whoever asks is shown.
+    :raises PermissionDenied: if they may not do with it what they ask.
+    """
+    shown = Dag.objects.filter(sight_of(request).dags()).select_related("source")
+    dag = shown.filter(dag_id=dag_id).first()
     if dag is None:
         raise NotFound(f"The Dag with ID: `{dag_id}` was not found")
+    check_may(request, dag)
     return dag
 
 
-def _listed(query: QueryDict) -> "QuerySet[Dag]":
+def _listed(sight: Sight, query: QueryDict) -> "QuerySet[Dag]":
     """All Dags; with their last run only where something is asked of it, for that costs a look per Dag."""
-    dags = Dag.objects.select_related("source")
+    dags = Dag.objects.filter(sight.dags()).select_related("source")
     asked = {*query, *(each.removeprefix("-") for each in query.getlist("order_by"))}
     if not asked & {"last_dag_run_state", "last_run_state", "last_run_start_date", "state"}:
         return dags

@@ -9,7 +9,7 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from partitions_site.api.auth import COOKIE, Address, OpenAddress
+from partitions_site.api.auth import COOKIE, OWN, Address, OpenAddress
 from partitions_site.api.schema import gives
 from partitions_site.models import ApiToken
 
@@ -40,6 +40,8 @@ class Login(OpenAddress):
 class Logout(Address):
     """`/api/v2/auth/logout`: a token that comes along is worth nothing afterwards."""
 
+    within = OWN
+
     @extend_schema(
         operation_id="logout",
         summary="Revoke the token of the request, and to the page that signs in",
@@ -55,6 +57,8 @@ class Logout(Address):
 
 class Config(Address):
     """`/api/v2/config`: what an installation is set to is nobody else's business."""
+
+    within = OWN
 
     @extend_schema(operation_id="get_config", summary="Refused", responses=gives(None, 204))
     def get(self, request: Request) -> Response:

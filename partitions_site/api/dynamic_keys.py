@@ -6,18 +6,20 @@ from django.db.models import Q
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core.models import DynamicKey
-from partitions_site.api.auth import Address, deed
+from partitions_site import grants
+from partitions_site.api.auth import GROUPED, Address, deed, sight_of
 from partitions_site.api.errors import Invalid, problem
 from partitions_site.api.fields import Form, Instant, PartitionKey, Text, read_body, read_value
 from partitions_site.api.filters import AnyOf, Pattern, Prefix, Range, When
 from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives
 from scheduling import dynamic
+from scheduling.belonging import groups_of_partitions
 
 MOST_KEYS = 10_000
 """Keys that one request may add or remove."""
@@ -69,11 +71,12 @@ KEYS = Listing(
 class Keys(Address):
     """`/api/v2/partitionsDefinitions/{name}/keys`."""
 
+    within = GROUPED
     needs = {"POST": "core.add_dynamickey", "DELETE": "core.change_dynamickey"}
 
     @KEYS.described("get_dynamic_keys", "Keys of dynamic partitions, oldest first", refusals=(404,))
     def get(self, request: Request, name: str) -> Response:
-        return KEYS.answer(request, DynamicKey.objects.filter(name=_known(name)))
+        return KEYS.answer(request, DynamicKey.objects.filter(name=_known(request, name)))
 
     @extend_schema(
         operation_id="add_dynamic_keys",
@@ -85,7 +88,10 @@ class Keys(Address):
     def post(self, request: Request, name: str) -> Response:
         asked = read_body(KeysIn, request)
         added = dynamic.add(
-            _known(name), asked["partition_keys"], deed=deed(request, asked["reason"]), at=timezone.now()
+            _known(request, name),
+            asked["partition_keys"],
+            deed=deed(request, asked["reason"]),
+            at=timezone.now(),
         )
         return _answer(name, added)
 
@@ -100,14 +106,23 @@ class Keys(Address):
         if not given:
             raise Invalid([problem("missing", ["query", "partition_key"], "Field required")])
         keys = [read_value(PartitionKey(), key, ["query", "partition_key"]) for key in given]
-        removed = dynamic.remove(_known(name), keys, deed=deed(request), at=timezone.now())
+        removed = dynamic.remove(_known(request, name), keys, deed=deed(request), at=timezone.now())
         return _answer(name, removed)
 
 
-def _known(name: str) -> str:
-    """:raises NotFound: if no asset has dynamic partitions of that name, and none ever had."""
-    if name not in dynamic.names() and not DynamicKey.objects.filter(name=name).exists():
+def _known(request: Request, name: str) -> str:
+    """The name of the partitions that a request is about.
+
+    :raises NotFound: if no asset that whoever asks is shown has such partitions, and none ever had.
+    :raises PermissionDenied: if they may not do with them what they ask.
+    """
+    groups = sight_of(request).groups
+    hidden = groups is not None and not groups & groups_of_partitions(name)
+    if hidden or (name not in dynamic.names() and not DynamicKey.objects.filter(name=name).exists()):
         raise NotFound(f"No dynamic partitions are called `{name}`")
+    right = Keys.needs.get(request.method or "")
+    if right and not grants.may_with_partitions(request.user, right, name):
+        raise PermissionDenied
     return name
 
 

@@ -11,8 +11,8 @@ from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core.models import DagRun, Outlet
-from partitions_site.api.auth import Address, OpenAddress
+from core.models import Dag, DagRun, Outlet
+from partitions_site.api.auth import GROUPED, Address, OpenAddress, check_may, sight_of
 from partitions_site.api.fields import Form, Instant, JsonObject, OneOf, Text, Whole, read_body, row_id
 from partitions_site.api.masking import masked
 from partitions_site.api.runs import RunOut
@@ -21,6 +21,7 @@ from scheduling import elsewhere, reports, webhooks
 from scheduling.elsewhere import Hold
 from scheduling.reports import Report
 
+TAKE = "core.change_dagrun"
 MOST_RUNS = 100
 LOG_LENGTH = 200_000
 
@@ -93,7 +94,8 @@ class ClaimedOut(serializers.Serializer[Any]):
 class Claim(Address):
     """`/api/v2/runs/claim`."""
 
-    needs = {"POST": "core.change_dagrun"}
+    within = GROUPED
+    needs = {"POST": TAKE}
 
     @extend_schema(
         operation_id="claim_runs",
@@ -108,7 +110,7 @@ class Claim(Address):
             worker=asked["worker"],
             now=timezone.now(),
             limit=asked["limit"],
-            dag_ids=asked["dag_ids"],
+            dag_ids=_dag_ids(request, asked["dag_ids"]),
             lease=timedelta(seconds=asked["lease_seconds"]),
         )
         return Response({"runs": WorkOut(runs, many=True, context=_outlets(runs)).data})
@@ -117,7 +119,8 @@ class Claim(Address):
 class Heartbeat(Address):
     """`/api/v2/runs/{run_pk}/heartbeat`."""
 
-    needs = {"POST": "core.change_dagrun"}
+    within = GROUPED
+    needs = {"POST": TAKE}
 
     @extend_schema(
         operation_id="keep_run",
@@ -127,7 +130,7 @@ class Heartbeat(Address):
         responses=gives(WorkOut, refusals=(404, 409, 413, 415, 422)),
     )
     def post(self, request: Request, run_pk: str) -> Response:
-        asked, run = read_body(HeartbeatIn, request), _find(run_pk)
+        asked, run = read_body(HeartbeatIn, request), _find(request, run_pk)
         hold, lease = Hold(asked["worker"], asked["attempt"]), timedelta(seconds=asked["lease_seconds"])
         elsewhere.keep(run, hold, now=timezone.now(), lease=lease, log=asked["log"])
         return _answer(run)
@@ -136,7 +139,8 @@ class Heartbeat(Address):
 class Finish(Address):
     """`/api/v2/runs/{run_pk}/finish`."""
 
-    needs = {"POST": "core.change_dagrun"}
+    within = GROUPED
+    needs = {"POST": TAKE}
 
     @extend_schema(
         operation_id="finish_run",
@@ -146,10 +150,10 @@ class Finish(Address):
         responses=gives(WorkOut, refusals=(400, 404, 409, 413, 415, 422)),
     )
     def post(self, request: Request, run_pk: str) -> Response:
-        asked, run = read_body(FinishIn, request), _find(run_pk)
+        asked, run = read_body(FinishIn, request), _find(request, run_pk)
         hold = Hold(asked["worker"], asked["attempt"])
         elsewhere.finish(run, hold, _report(asked), at=timezone.now(), log=asked["log"])
-        return _answer(_find(run_pk))
+        return _answer(_get(run_pk))
 
 
 class Callback(OpenAddress):
@@ -169,7 +173,7 @@ class Callback(OpenAddress):
             elsewhere.keep(run, None, now=at, lease=webhooks.wait_of(run), log=asked["log"])
         else:
             elsewhere.finish(run, None, _report(asked), at=at, log=asked["log"])
-        return _answer(_find(run_pk))
+        return _answer(_get(run_pk))
 
 
 def _report(asked: dict[str, Any]) -> Report:
@@ -189,11 +193,33 @@ def _told_by_token(request: Request, run_pk: str) -> DagRun:
     return run
 
 
-def _find(run_pk: str) -> DagRun:
+def _find(request: Request, run_pk: str) -> DagRun:
+    """The run that a request is about, if whoever asks is shown it and may do with it what they ask."""
+    run = _get(run_pk)
+    if not sight_of(request).sees(run):
+        raise _absent(run_pk)
+    check_may(request, run)
+    return run
+
+
+def _get(run_pk: str) -> DagRun:
     run = _runs().filter(pk=row_id("run_pk", run_pk)).first()
     if run is None:
-        raise NotFound(f"The run with ID: `{run_pk}` was not found")
+        raise _absent(run_pk)
     return run
+
+
+def _absent(run_pk: str) -> NotFound:
+    return NotFound(f"The run with ID: `{run_pk}` was not found")
+
+
+def _dag_ids(request: Request, asked: list[str] | None) -> list[str] | None:
+    """The Dags whose runs may be taken: those that were asked for, of those that whoever asks may run."""
+    if request.user.has_perm(TAKE):
+        return asked
+    dags = Dag.objects.filter(sight_of(request).dags(), executor=Dag.Executor.EXTERNAL)
+    named = dags if asked is None else dags.filter(dag_id__in=asked)
+    return [dag.dag_id for dag in named if request.user.has_perm(TAKE, dag)]
 
 
 def _runs() -> Any:

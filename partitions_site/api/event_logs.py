@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core.models import JournalEntry
-from partitions_site.api.auth import Address
+from partitions_site.api.auth import GROUPED, Address, sight_of
 from partitions_site.api.fields import Always, Instant, Text, Whole, row_id
 from partitions_site.api.filters import AnyOf, Exactly, Pattern, Prefix, When
 from partitions_site.api.masking import masked
@@ -131,19 +131,24 @@ LOGS = Listing(
 class EventLogs(Address):
     """`/api/v2/eventLogs`."""
 
+    within = GROUPED
+
     @LOGS.described("get_event_logs", "Who did what, when")
     def get(self, request: Request) -> Response:
-        return LOGS.answer(request, JournalEntry.objects.all())
+        return LOGS.answer(request, JournalEntry.objects.filter(sight_of(request).entries()))
 
 
 class OneEventLog(Address):
     """`/api/v2/eventLogs/{event_log_id}`."""
 
+    within = GROUPED
+
     @extend_schema(
         operation_id="get_event_log", summary="One deed", responses=gives(EventLogOut, refusals=(404, 422))
     )
     def get(self, request: Request, event_log_id: str) -> Response:
-        entry = JournalEntry.objects.filter(pk=row_id("event_log_id", event_log_id)).first()
+        shown = JournalEntry.objects.filter(sight_of(request).entries())
+        entry = shown.filter(pk=row_id("event_log_id", event_log_id)).first()
         if entry is None:
             raise NotFound(f"The Event Log with id: `{event_log_id}` not found")
         return Response(EventLogOut(entry).data)

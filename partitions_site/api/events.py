@@ -1,6 +1,7 @@
 """Asset events: `/api/v2/assets/events`, one at a time as Airflow takes them, or ten thousand."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from django.db.models import Max, Q
@@ -14,7 +15,7 @@ from rest_framework.response import Response
 from core.models import AssetEvent, ConsumedEvent, DagRun
 from partitions_site.api import wire
 from partitions_site.api.assets import find_asset
-from partitions_site.api.auth import Address, deed
+from partitions_site.api.auth import GROUPED, Address, check_may, deed, sight_of
 from partitions_site.api.fields import (
     Always,
     Extra,
@@ -35,6 +36,7 @@ from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives
 from partitions_site.api.together import Together
 from scheduling import wiping
+from scheduling.belonging import Sight
 from scheduling.events import EventReport, Registered, check, register_each, register_events
 from scheduling.journal import Deed
 
@@ -156,12 +158,14 @@ IDEMPOTENCY = OpenApiParameter(
 class Events(Address):
     """`/api/v2/assets/events`."""
 
+    within = GROUPED
     needs = {"POST": "core.add_assetevent"}
 
     @EVENTS.described("get_asset_events", "Asset events")
     def get(self, request: Request) -> Response:
-        rows = AssetEvent.objects.select_related("asset", "source_run__dag")
-        return EVENTS.answer(request, rows, prepare=made_of)
+        sight = sight_of(request)
+        rows = AssetEvent.objects.filter(sight.assets("asset__")).select_related("asset", "source_run__dag")
+        return EVENTS.answer(request, rows, prepare=partial(made_of, sight))
 
     @extend_schema(
         operation_id="create_asset_event",
@@ -174,20 +178,21 @@ class Events(Address):
     def post(self, request: Request) -> Response:
         asked = read_body(EventIn, request)
         name = asked["idempotency_key"] or asked_key(request)
-        asset = find_asset(asked["asset_id"])
+        asset = find_asset(request, asked["asset_id"])
         report = EventReport(asset, asked["partition_key"], kept_extra(asked), name)
         check(report)
         answer = RECORD((report, deed(request)))
         if answer.is_new:  # no run has consumed it
             written = NEW_EVENT.to_representation(answer.event)
         else:
-            written = EventOut(answer.event, context=made_of([answer.event])).data
+            written = EventOut(answer.event, context=made_of(sight_of(request), [answer.event])).data
         return Response(written, status=201 if name and answer.is_new else 200)
 
 
 class OneEvent(Address):
     """`/api/v2/assets/events/{event_id}`."""
 
+    within = GROUPED
     needs = {"DELETE": "core.delete_assetevent"}
 
     @extend_schema(
@@ -197,17 +202,19 @@ class OneEvent(Address):
         responses=gives(None, 204, refusals=(404, 409, 422)),
     )
     def delete(self, request: Request, event_id: str) -> Response:
-        event = AssetEvent.objects.select_related("asset").filter(pk=row_id("event_id", event_id)).first()
+        shown = AssetEvent.objects.filter(sight_of(request).assets("asset__")).select_related("asset")
+        event = shown.filter(pk=row_id("event_id", event_id)).first()
         if event is None:
             raise NotFound(f"The asset event with ID: `{event_id}` was not found")
+        check_may(request, event.asset)
         wiping.delete_event(event, deed=deed(request), at=timezone.now())
         return Response(status=204)
 
 
-def made_of(events: Iterable[AssetEvent]) -> dict[str, Any]:
-    """The runs that consumed `events`, and for each of these runs the last event it consumed."""
+def made_of(sight: Sight, events: Iterable[AssetEvent]) -> dict[str, Any]:
+    """The runs that consumed `events`, of those shown, and for each of them the last event it consumed."""
     consumed = ConsumedEvent.objects.filter(
-        event__in=[each.pk for each in events], held_run__run__isnull=False
+        sight.dags("held_run__dag"), event__in=[each.pk for each in events], held_run__run__isnull=False
     )
     runs: dict[int, list[DagRun]] = {}
     held_runs: dict[int, int] = {}

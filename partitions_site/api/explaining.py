@@ -8,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from partitions_site.api.auth import Address
+from partitions_site.api.auth import GROUPED, Address
 from partitions_site.api.dags import find_dag
 from partitions_site.api.fields import Instant, Text, read_value
 from partitions_site.api.held_runs import OwedKeyOut
@@ -94,6 +94,8 @@ class ExplanationOut(serializers.Serializer[Any]):
 class Explain(Address):
     """`/api/v2/dags/{dag_id}/explain`."""
 
+    within = GROUPED
+
     @extend_schema(
         operation_id="explain_partition",
         summary="Why has this partition not run?",
@@ -103,6 +105,6 @@ class Explain(Address):
         responses=gives(ExplanationOut, refusals=(400, 404, 422)),
     )
     def get(self, request: Request, dag_id: str) -> Response:
-        dag, given = find_dag(dag_id), request.query_params.get("partition_key")
+        dag, given = find_dag(request, dag_id), request.query_params.get("partition_key")
         key = None if given is None else read_value(Text(), given, ["query", "partition_key"])
         return Response(ExplanationOut(explain(dag, key, now=timezone.now())).data)

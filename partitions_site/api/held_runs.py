@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core.models import Asset, Dependency, HeldRun
-from partitions_site.api.auth import Address, deed
+from partitions_site.api.auth import GROUPED, Address, check_may, deed, sight_of
 from partitions_site.api.fields import Flag, Form, Instant, Text, read_body, read_value, row_id
 from partitions_site.api.filters import AnyOf, Exactly, Pattern, Prefix, Range, When
 from partitions_site.api.pages import Listing
@@ -188,14 +188,18 @@ HELD_RUNS = Listing(
 class HeldRuns(Address):
     """`/api/v2/heldRuns`."""
 
+    within = GROUPED
+
     @HELD_RUNS.described("get_held_runs", "Held runs: what waits, and for what")
     def get(self, request: Request) -> Response:
         keys = read_value(Flag(), request.query_params.get("keys", "false"), ["query", "keys"])
-        return HELD_RUNS.answer(request, _rows(), prepare=judged if keys else _as_last_judged)
+        return HELD_RUNS.answer(request, _rows(request), prepare=judged if keys else _as_last_judged)
 
 
 class OneHeldRun(Address):
     """`/api/v2/heldRuns/{held_run_id}`."""
+
+    within = GROUPED
 
     @extend_schema(
         operation_id="get_held_run",
@@ -203,12 +207,13 @@ class OneHeldRun(Address):
         responses=gives(HeldRunOut, refusals=(404, 422)),
     )
     def get(self, request: Request, held_run_id: str) -> Response:
-        return _answer(_find(held_run_id))
+        return _answer(_find(request, held_run_id))
 
 
 class FireHeldRun(Address):
     """`/api/v2/heldRuns/{held_run_id}/fire`."""
 
+    within = GROUPED
     needs = {"POST": "core.change_heldrun"}
 
     @extend_schema(
@@ -219,7 +224,7 @@ class FireHeldRun(Address):
         responses=gives(RunOut, refusals=(404, 409, 413, 415, 422)),
     )
     def post(self, request: Request, held_run_id: str) -> Response:
-        reason, row = read_body(ReasonIn, request)["reason"], _find(held_run_id)
+        reason, row = read_body(ReasonIn, request)["reason"], _find(request, held_run_id)
         run = holds.fire_now(row, deed=deed(request, reason), at=timezone.now())
         return Response(RunOut(run).data)
 
@@ -227,6 +232,7 @@ class FireHeldRun(Address):
 class CancelHeldRun(Address):
     """`/api/v2/heldRuns/{held_run_id}/cancel`."""
 
+    within = GROUPED
     needs = {"POST": "core.change_heldrun"}
 
     @extend_schema(
@@ -237,14 +243,15 @@ class CancelHeldRun(Address):
         responses=gives(HeldRunOut, refusals=(404, 409, 413, 415, 422)),
     )
     def post(self, request: Request, held_run_id: str) -> Response:
-        reason, row = read_body(ReasonIn, request)["reason"], _find(held_run_id)
+        reason, row = read_body(ReasonIn, request)["reason"], _find(request, held_run_id)
         holds.cancel(row, deed=deed(request, reason), at=timezone.now())
-        return _answer(_find(held_run_id))
+        return _answer(_find(request, held_run_id))
 
 
 class ReevaluateHeldRun(Address):
     """`/api/v2/heldRuns/{held_run_id}/reevaluate`."""
 
+    within = GROUPED
     needs = {"POST": "core.change_heldrun"}
 
     @extend_schema(
@@ -255,9 +262,9 @@ class ReevaluateHeldRun(Address):
         responses=gives(HeldRunOut, refusals=(404, 409, 422)),
     )
     def post(self, request: Request, held_run_id: str) -> Response:
-        row = _find(held_run_id)
+        row = _find(request, held_run_id)
         holds.judge_again([row.dag], at=timezone.now())
-        return _answer(_find(held_run_id))
+        return _answer(_find(request, held_run_id))
 
 
 def judged(rows: Sequence[HeldRun]) -> dict[str, Any]:
@@ -282,14 +289,15 @@ def waiting_assets(row: HeldRun, context: Mapping[str, Any]) -> list[dict[str, A
     ]
 
 
-def _rows() -> "QuerySet[HeldRun]":
-    return HeldRun.objects.select_related("dag", "run")
+def _rows(request: Request) -> "QuerySet[HeldRun]":
+    return HeldRun.objects.filter(sight_of(request).dags("dag")).select_related("dag", "run")
 
 
-def _find(held_run_id: str) -> HeldRun:
-    row = _rows().filter(pk=row_id("held_run_id", held_run_id)).first()
+def _find(request: Request, held_run_id: str) -> HeldRun:
+    row = _rows(request).filter(pk=row_id("held_run_id", held_run_id)).first()
     if row is None:
         raise NotFound(f"The held run with ID: `{held_run_id}` was not found")
+    check_may(request, row)
     return row
 
 

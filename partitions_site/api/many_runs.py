@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from partitions_site.api import bulk_runs, days
-from partitions_site.api.auth import A_READ, Address, deed
+from partitions_site.api.auth import A_READ, GROUPED, Address, deed, sight_of
 from partitions_site.api.dags import find_dag
 from partitions_site.api.fields import Form, Instant, Text, Whole, read_body
 from partitions_site.api.once import HEADER, once
@@ -44,12 +44,13 @@ class RunsListIn(Form):
 class Runs(Address):
     """`/api/v2/dags/{dag_id}/dagRuns`."""
 
+    within = GROUPED
     needs = {"POST": "core.add_dagrun", "PATCH": "core.change_dagrun"}
 
     @RUNS.described("get_dag_runs", "Dag runs", refusals=(404,))
     def get(self, request: Request, dag_id: str) -> Response:
-        dag = None if dag_id == ALL_DAGS else find_dag(dag_id)
-        rows = listed().filter(days.asked_for(dag, request.query_params))
+        dag = None if dag_id == ALL_DAGS else find_dag(request, dag_id)
+        rows = listed(sight_of(request)).filter(days.asked_for(dag, request.query_params))
         return RUNS.answer(request, rows if dag is None else rows.filter(dag=dag))
 
     @extend_schema(
@@ -61,7 +62,7 @@ class Runs(Address):
     )
     @once
     def post(self, request: Request, dag_id: str) -> Response:
-        ask, dag = read_ask(request), find_dag(dag_id)
+        ask, dag = read_ask(request), find_dag(request, dag_id)
         run = runs.trigger(dag, ask, deed=deed(request), at=timezone.now())
         return Response(RunOut(run).data)
 
@@ -80,6 +81,7 @@ class Runs(Address):
 class ListRuns(Address):
     """`/api/v2/dags/~/dagRuns/list`: a read, though it is posted."""
 
+    within = GROUPED
     needs = {"POST": A_READ}
 
     @extend_schema(
@@ -90,7 +92,7 @@ class ListRuns(Address):
     )
     def post(self, request: Request) -> Response:
         query = _as_query(read_body(RunsListIn, request))
-        rows = listed().filter(RUNS.narrowed(query))
+        rows = listed(sight_of(request)).filter(RUNS.narrowed(query))
         if "dag_ids" in query:
             rows = rows.filter(dag__dag_id__in=query.getlist("dag_ids"))
         return Response(RUNS.written(RUNS.page(query, rows)))

@@ -9,10 +9,11 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from partitions_site.api.auth import A_READ, Address, may
+from core.models import Dag
+from partitions_site.api.auth import A_READ, GROUPED, Address, check_may, may, sight_of
 from partitions_site.api.dags import find_dag
 from partitions_site.api.fields import Form, JsonObject, PartitionKey, Text, read_body
-from partitions_site.api.schedules import CHANGE, DefinitionProblemOut, misfit
+from partitions_site.api.schedules import CHANGE, DefinitionProblemOut, check_listening, misfit
 from partitions_site.api.schema import gives
 from scheduling import configuration
 from scheduling.algebra.errors import InvalidDefinition
@@ -109,7 +110,11 @@ class ProposalOut(serializers.Serializer[Any]):
 
     @extend_schema_field(ElsewhereOut(many=True))
     def get_elsewhere(self, preview: configuration.Preview) -> list[dict[str, str]]:
-        return [{"dag_id": name, "sentence": found.sentence} for name, found in preview.elsewhere]
+        return [
+            {"dag_id": name, "sentence": found.sentence}
+            for name, found in preview.elsewhere
+            if name in self.context["dag_ids"]
+        ]
 
 
 class MappingPreviewOut(serializers.Serializer[Any]):
@@ -121,6 +126,7 @@ class MappingPreviewOut(serializers.Serializer[Any]):
 class MappingPreview(Address):
     """`/api/v2/dags/{dag_id}/mapping/preview`."""
 
+    within = GROUPED
     needs = {"POST": A_READ}
 
     @extend_schema(
@@ -132,9 +138,12 @@ class MappingPreview(Address):
     )
     def post(self, request: Request, dag_id: str) -> Response:
         body = read_body(MappingPreviewIn, request)
-        dag, proposed = find_dag(dag_id), body.get("schedule")
-        if proposed is not None and not may(request, CHANGE):
-            raise PermissionDenied
+        dag, proposed = find_dag(request, dag_id), body.get("schedule")
+        if proposed is not None:
+            if not may(request, CHANGE):
+                raise PermissionDenied
+            check_may(request, dag, CHANGE)
+            check_listening(request, dag, proposed)
         typed, asset = body.get("keys", ()), body["asset"]
         answer: dict[str, Any] = {
             "present": configuration.try_schedule(dag, None, typed, asset=asset),
@@ -147,4 +156,6 @@ class MappingPreview(Address):
                 answer["change"] = configuration.preview(dag, proposed, now=timezone.now())
             except InvalidDefinition as refusal:
                 raise misfit(refusal, proposed) from None
-        return Response(MappingPreviewOut(answer).data)
+        fed = Dag.objects.filter(sight_of(request).dags()) if answer["change"] else Dag.objects.none()
+        context = {"dag_ids": set(fed.values_list("dag_id", flat=True))}
+        return Response(MappingPreviewOut(answer, context=context).data)

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from core.models import Dag
 from partitions_site.api import wire
 from partitions_site.api.assets import find_asset
-from partitions_site.api.auth import Address, deed
+from partitions_site.api.auth import GROUPED, Address, check_may, deed
 from partitions_site.api.errors import Conflict
 from partitions_site.api.fields import row_id
 from partitions_site.api.once import HEADER, once
@@ -24,6 +24,7 @@ from scheduling import runs
 class Materialize(Address):
     """`/api/v2/assets/{asset_id}/materialize`."""
 
+    within = GROUPED
     needs = {"POST": "core.add_dagrun"}
 
     @extend_schema(
@@ -36,17 +37,18 @@ class Materialize(Address):
     @once
     def post(self, request: Request, asset_id: str) -> Response:
         ask, at = read_ask(request), timezone.now()
-        dag = _producer(row_id("asset_id", asset_id))
+        dag = _producer(request, row_id("asset_id", asset_id))
         run_id = ask.run_id or f"{wire.MATERIALIZATION}{at.isoformat()}__{secrets.token_hex(4)}"
         run = runs.trigger(dag, replace(ask, run_id=run_id), deed=deed(request), at=at)
         return Response(RunOut(run).data)
 
 
-def _producer(asset_id: int) -> Dag:
-    asset = find_asset(asset_id)
+def _producer(request: Request, asset_id: int) -> Dag:
+    asset = find_asset(request, asset_id)
     dags = Dag.objects.active().filter(outlets__asset=asset).distinct()[:2]
     if not dags:
         raise NotFound(f"No Dag materializes asset with ID: {asset_id}")
     if len(dags) > 1:
         raise Conflict(f"More than one Dag materializes asset with ID: {asset_id}")
+    check_may(request, dags[0])
     return dags[0]

@@ -11,7 +11,7 @@ from drf_spectacular.utils import OpenApiTypes, extend_schema
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
-from partitions_site.api.auth import Address
+from partitions_site.api.auth import SITE, Address
 from partitions_site.api.schema import refused
 from scheduling import gauges
 from scheduling.gauges import Gauge, Sample
@@ -21,6 +21,8 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 class Metrics(Address):
     """`/metrics`: for whoever has a token, or for anybody where `PARTITA_METRICS_OPEN` says so."""
+
+    within = SITE
 
     def get_authenticators(self) -> list[BaseAuthentication]:
         return [] if settings.METRICS_OPEN else super().get_authenticators()

@@ -1,5 +1,6 @@
 """One Dag run: read, noted, marked, deleted."""
 
+from functools import partial
 from typing import Any
 
 from django.utils import timezone
@@ -8,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core.models import AssetEvent, DagRun
-from partitions_site.api.auth import Address, deed
+from partitions_site.api.auth import GROUPED, Address, deed, sight_of
 from partitions_site.api.errors import BadRequest
 from partitions_site.api.events import EVENTS, made_of
 from partitions_site.api.fields import Form, OneOf, Text, read_body
@@ -32,11 +33,12 @@ UPSTREAM = Listing(noun="asset_events", out=EVENTS.out, orders={"id": "id", "tim
 class OneRun(Address):
     """`/api/v2/dags/{dag_id}/dagRuns/{run_id}`."""
 
+    within = GROUPED
     needs = {"PATCH": "core.change_dagrun", "DELETE": "core.delete_dagrun"}
 
     @extend_schema(operation_id="get_dag_run", summary="One run", responses=gives(RunOut, refusals=(404,)))
     def get(self, request: Request, dag_id: str, run_id: str) -> Response:
-        return Response(RunOut(find_run(dag_id, run_id)).data)
+        return Response(RunOut(find_run(request, dag_id, run_id)).data)
 
     @extend_schema(
         operation_id="patch_dag_run",
@@ -50,8 +52,12 @@ class OneRun(Address):
     )
     def patch(self, request: Request, dag_id: str, run_id: str) -> Response:
         asked = read_body(RunPatchIn, request)
-        change(find_run(dag_id, run_id), _masked(asked, request.query_params.getlist("update_mask")), request)
-        return Response(RunOut(find_run(dag_id, run_id)).data)
+        change(
+            find_run(request, dag_id, run_id),
+            _masked(asked, request.query_params.getlist("update_mask")),
+            request,
+        )
+        return Response(RunOut(find_run(request, dag_id, run_id)).data)
 
     @extend_schema(
         operation_id="delete_dag_run",
@@ -59,17 +65,21 @@ class OneRun(Address):
         responses=gives(None, 204, refusals=(404, 409)),
     )
     def delete(self, request: Request, dag_id: str, run_id: str) -> Response:
-        corrections.delete(find_run(dag_id, run_id), deed=deed(request), at=timezone.now())
+        corrections.delete(find_run(request, dag_id, run_id), deed=deed(request), at=timezone.now())
         return Response(status=204)
 
 
 class UpstreamEvents(Address):
     """`/api/v2/dags/{dag_id}/dagRuns/{run_id}/upstreamAssetEvents`."""
 
+    within = GROUPED
+
     @UPSTREAM.described("get_upstream_asset_events", "Events that a run consumed", refusals=(404,))
     def get(self, request: Request, dag_id: str, run_id: str) -> Response:
-        rows = AssetEvent.objects.filter(consumers__held_run__run=find_run(dag_id, run_id))
-        return UPSTREAM.answer(request, rows.select_related("asset", "source_run__dag"), prepare=made_of)
+        rows = AssetEvent.objects.filter(consumers__held_run__run=find_run(request, dag_id, run_id))
+        sight = sight_of(request)
+        shown = rows.filter(sight.assets("asset__")).select_related("asset", "source_run__dag")
+        return UPSTREAM.answer(request, shown, prepare=partial(made_of, sight))
 
 
 def change(run: DagRun, asked: dict[str, Any], request: Request) -> None:

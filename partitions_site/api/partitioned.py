@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from core.models import HeldRun
 from partitions_site.api import wire
-from partitions_site.api.auth import Address
+from partitions_site.api.auth import GROUPED, Address, sight_of
 from partitions_site.api.dags import find_dag
 from partitions_site.api.errors import Invalid, problem
 from partitions_site.api.expressions import asset_expression
@@ -104,6 +104,8 @@ class NextRunOut(serializers.Serializer[Any]):
 class PartitionedRuns(Address):
     """`/ui/partitioned_dag_runs`: held runs and the runs they became, the newest first."""
 
+    within = GROUPED
+
     @extend_schema(
         operation_id="get_partitioned_dag_runs",
         summary="Held runs, as Airflow's pages list them",
@@ -117,9 +119,9 @@ class PartitionedRuns(Address):
     )
     def get(self, request: Request) -> Response:
         query = request.query_params
-        dag_id, rows = _text(query, "dag_id"), _keyed()
+        dag_id, rows = _text(query, "dag_id"), _keyed(request)
         if dag_id is not None:
-            rows = rows.filter(dag=find_dag(dag_id))
+            rows = rows.filter(dag=find_dag(request, dag_id))
         if (given := query.get("has_created_dag_run_id")) is not None:
             fired = read_value(Flag(), given, ["query", "has_created_dag_run_id"])
             rows = rows.filter(state=State.FIRED if fired else State.HELD)
@@ -136,6 +138,8 @@ class PartitionedRuns(Address):
 class PendingRun(Address):
     """`/ui/pending_partitioned_dag_run/{dag_id}`: one that has not fired."""
 
+    within = GROUPED
+
     @extend_schema(
         operation_id="get_pending_partitioned_dag_run",
         summary="One held run, as Airflow's pages show it",
@@ -143,10 +147,10 @@ class PendingRun(Address):
         responses=gives(PendingRunOut, refusals=(404, 422)),
     )
     def get(self, request: Request, dag_id: str) -> Response:
-        key, dag = _text(request.query_params, "partition_key"), find_dag(dag_id)
+        key, dag = _text(request.query_params, "partition_key"), find_dag(request, dag_id)
         if key is None:
             raise Invalid([problem("missing", ["query", "partition_key"], "Field required")])
-        row = _keyed().filter(dag=dag, partition_key=key, state=State.HELD).first()
+        row = _keyed(request).filter(dag=dag, partition_key=key, state=State.HELD).first()
         if row is None:
             raise NotFound(f"No PartitionDagRun found for dag={dag_id} partition={key}")
         assets = _assets(row)
@@ -168,14 +172,16 @@ class PendingRun(Address):
 class NextRunAssets(Address):
     """`/ui/next_run_assets/{dag_id}`: what the oldest held run waits for."""
 
+    within = GROUPED
+
     @extend_schema(
         operation_id="get_next_run_assets",
         summary="What the oldest held run of a Dag waits for",
         responses=gives(NextRunOut, refusals=(404,)),
     )
     def get(self, request: Request, dag_id: str) -> Response:
-        dag = find_dag(dag_id)
-        rows = _keyed().filter(dag=dag, state=State.HELD)
+        dag = find_dag(request, dag_id)
+        rows = _keyed(request).filter(dag=dag, state=State.HELD)
         oldest = rows.order_by("id").first()
         body = {
             "asset_expression": asset_expression(dag),
@@ -190,9 +196,10 @@ def _text(query: QueryDict, name: str) -> str | None:
     return None if given is None else read_value(Text(), given, ["query", name])
 
 
-def _keyed() -> "QuerySet[HeldRun]":
+def _keyed(request: Request) -> "QuerySet[HeldRun]":
     """Held runs that are for a partition, open or fired."""
-    rows = HeldRun.objects.exclude(partition_key="").filter(state__in=[State.HELD, State.FIRED])
+    shown = HeldRun.objects.filter(sight_of(request).dags("dag"))
+    rows = shown.exclude(partition_key="").filter(state__in=[State.HELD, State.FIRED])
     return rows.select_related("dag", "run")
 
 

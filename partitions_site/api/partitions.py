@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from core.models import Partition
 from partitions_site.api import dimensions, partition_ranges
 from partitions_site.api.assets import find_asset
-from partitions_site.api.auth import Address, deed
+from partitions_site.api.auth import GROUPED, Address, deed
 from partitions_site.api.errors import Invalid, problem
 from partitions_site.api.fields import Flag, Instant, JsonObject, PartitionKey, read_value, row_id
 from partitions_site.api.filters import AnyOf, Pattern, Prefix, Range, When
@@ -92,6 +92,7 @@ PARTITIONS = Listing(
 class AssetPartitions(Address):
     """`/api/v2/assets/{asset_id}/partitions`."""
 
+    within = GROUPED
     needs = {"DELETE": "core.delete_partition"}
 
     @PARTITIONS.described(
@@ -101,7 +102,7 @@ class AssetPartitions(Address):
         also=(CountsOut, partition_ranges.RangesOut),
     )
     def get(self, request: Request, asset_id: str) -> Response:
-        query, asset = request.query_params, find_asset(row_id("asset_id", asset_id))
+        query, asset = request.query_params, find_asset(request, row_id("asset_id", asset_id))
         if _flag(query, "ranges"):
             return Response(partition_ranges.answered(asset, query))
         rows = Partition.objects.filter(dimensions.asked_for(asset, query).narrowed(), asset=asset)
@@ -117,7 +118,7 @@ class AssetPartitions(Address):
         responses=gives(WipedOut, refusals=(404, 422)),
     )
     def delete(self, request: Request, asset_id: str) -> Response:
-        asset = find_asset(row_id("asset_id", asset_id))
+        asset = find_asset(request, row_id("asset_id", asset_id))
         given = request.query_params.getlist("partition_key")
         if not given:
             raise Invalid([problem("missing", ["query", "partition_key"], "Field required")])

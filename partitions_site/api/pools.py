@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core.models import Pool
-from partitions_site.api.auth import Address, deed
+from partitions_site.api.auth import SITE, Address, deed
 from partitions_site.api.errors import BadRequest
 from partitions_site.api.fields import Always, Flag, Form, Text, Whole, read_body
 from partitions_site.api.filters import Pattern
@@ -84,6 +84,7 @@ POOLS = Listing(
 class Pools(Address):
     """`/api/v2/pools`."""
 
+    within = SITE
     needs = {"POST": "core.add_pool"}
 
     @POOLS.described("get_pools", "Pools, and how full they are")
@@ -111,6 +112,7 @@ class Pools(Address):
 class OnePool(Address):
     """`/api/v2/pools/{pool_name}`."""
 
+    within = SITE
     needs = {"PATCH": "core.change_pool", "DELETE": "core.delete_pool"}
 
     @extend_schema(operation_id="get_pool", summary="One pool", responses=gives(PoolOut, refusals=(404, 422)))

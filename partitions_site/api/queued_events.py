@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from core.models import HeldRun, ReceivedKey
 from partitions_site.api.assets import find_asset
-from partitions_site.api.auth import Address, deed
+from partitions_site.api.auth import GROUPED, Address, check_may, deed, sight_of
 from partitions_site.api.dags import find_dag
 from partitions_site.api.errors import Conflict
 from partitions_site.api.fields import Instant, row_id
@@ -41,12 +41,14 @@ QUEUED = Listing(
 class OfAsset(Address):
     """`/api/v2/assets/{asset_id}/queuedEvents`."""
 
+    within = GROUPED
     needs = {"DELETE": "core.change_heldrun"}
 
     @QUEUED.described("get_asset_queued_events", "Queued events of an asset", refusals=(404,))
     def get(self, request: Request, asset_id: str) -> Response:
-        asset = find_asset(row_id("asset_id", asset_id))
-        return QUEUED.answer(request, _queued().filter(asset=asset))
+        asset = find_asset(request, row_id("asset_id", asset_id))
+        shown = _queued().filter(sight_of(request).dags("held_run__dag"))
+        return QUEUED.answer(request, shown.filter(asset=asset))
 
     @extend_schema(
         operation_id="delete_asset_queued_events",
@@ -54,18 +56,20 @@ class OfAsset(Address):
         responses=gives(None, 204, refusals=(404, 409, 422)),
     )
     def delete(self, request: Request, asset_id: str) -> Response:
-        found = _queued().filter(asset_id=row_id("asset_id", asset_id))
+        found = _queued().filter(sight_of(request).dags("held_run__dag"))
+        found = found.filter(asset_id=row_id("asset_id", asset_id))
         return _refused(found, f"Queue event with asset_id: `{asset_id}` was not found")
 
 
 class OfDag(Address):
     """`/api/v2/dags/{dag_id}/assets/queuedEvents`."""
 
+    within = GROUPED
     needs = {"DELETE": "core.change_heldrun"}
 
     @QUEUED.described("get_dag_asset_queued_events", "Queued events of a Dag", refusals=(404,))
     def get(self, request: Request, dag_id: str) -> Response:
-        return QUEUED.answer(request, _queued().filter(held_run__dag=find_dag(dag_id)))
+        return QUEUED.answer(request, _queued().filter(held_run__dag=find_dag(request, dag_id)))
 
     @extend_schema(
         operation_id="delete_dag_asset_queued_events",
@@ -73,9 +77,11 @@ class OfDag(Address):
         responses=gives(None, 204, refusals=(404, 409)),
     )
     def delete(self, request: Request, dag_id: str) -> Response:
-        held = HeldRun.objects.held().filter(dag__dag_id=dag_id, partition_key=UNKEYED).first()
+        shown = HeldRun.objects.held().filter(sight_of(request).dags("dag"))
+        held = shown.filter(dag__dag_id=dag_id, partition_key=UNKEYED).first()
         if held is None:
             raise NotFound(f"Queue event with dag_id: `{dag_id}` was not found")
+        check_may(request, held)
         holds.cancel(held, deed=deed(request), at=timezone.now())
         return Response(status=204)
 
@@ -83,6 +89,7 @@ class OfDag(Address):
 class OfDagAndAsset(Address):
     """`/api/v2/dags/{dag_id}/assets/{asset_id}/queuedEvents`."""
 
+    within = GROUPED
     needs = {"DELETE": "core.change_heldrun"}
 
     @extend_schema(
@@ -91,7 +98,7 @@ class OfDagAndAsset(Address):
         responses=gives(QueuedEventOut, refusals=(404, 422)),
     )
     def get(self, request: Request, dag_id: str, asset_id: str) -> Response:
-        found = self._found(dag_id, asset_id).first()
+        found = self._found(request, dag_id, asset_id).first()
         if found is None:
             raise NotFound(_absent(dag_id, asset_id))
         return Response(QueuedEventOut(found).data)
@@ -102,10 +109,12 @@ class OfDagAndAsset(Address):
         responses=gives(None, 204, refusals=(404, 409, 422)),
     )
     def delete(self, request: Request, dag_id: str, asset_id: str) -> Response:
-        return _refused(self._found(dag_id, asset_id), _absent(dag_id, asset_id))
+        return _refused(self._found(request, dag_id, asset_id), _absent(dag_id, asset_id))
 
-    def _found(self, dag_id: str, asset_id: str) -> "QuerySet[ReceivedKey]":
-        return _queued().filter(held_run__dag=find_dag(dag_id), asset_id=row_id("asset_id", asset_id))
+    def _found(self, request: Request, dag_id: str, asset_id: str) -> "QuerySet[ReceivedKey]":
+        return _queued().filter(
+            held_run__dag=find_dag(request, dag_id), asset_id=row_id("asset_id", asset_id)
+        )
 
 
 def _queued() -> "QuerySet[ReceivedKey]":

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 
 from core.models import Asset, DagRun, HeldRun
 from partitions_site.api import wire
+from partitions_site.api.auth import check_may, sight_of
 from partitions_site.api.errors import BadRequest, Invalid, problem
 from partitions_site.api.fields import (
     Always,
@@ -32,6 +33,7 @@ from partitions_site.api.filters import AnyOf, Pattern, Prefix, Range, When
 from partitions_site.api.masking import masked
 from partitions_site.api.pages import Listing
 from scheduling import runs
+from scheduling.belonging import Sight
 
 ALL_DAGS = "~"
 RUN_ID = re.compile(r"[A-Za-z0-9_.~:+-]{1,250}")
@@ -200,19 +202,26 @@ class RunsOut(serializers.Serializer[Any]):
     total_entries = serializers.IntegerField()
 
 
-def listed() -> "QuerySet[DagRun]":
-    """Runs with all that lists of them are narrowed and ordered by."""
+def listed(sight: Sight) -> "QuerySet[DagRun]":
+    """The runs that are shown, with all that lists of them are narrowed and ordered by."""
     duration = ExpressionWrapper(F("ended_at") - F("started_at"), output_field=DurationField())
     no_date = Value(None, output_field=DateTimeField(null=True))
-    rows = DagRun.objects.select_related("dag").annotate(duration=duration, logical_date=no_date)
+    shown = DagRun.objects.filter(sight.dags("dag")).select_related("dag")
+    rows = shown.annotate(duration=duration, logical_date=no_date)
     return rows.alias(conf_text=Cast("conf", TextField()))
 
 
-def find_run(dag_id: str, run_id: str) -> DagRun:
-    """:raises NotFound: if the Dag has no such run."""
-    run = DagRun.objects.select_related("dag").filter(dag__dag_id=dag_id, run_id=run_id).first()
+def find_run(request: Request, dag_id: str, run_id: str) -> DagRun:
+    """The run that a request is about.
+
+    :raises NotFound: if the Dag has no such run, or is not shown to whoever asks.
+    :raises PermissionDenied: if they may not do with it what they ask.
+    """
+    shown = DagRun.objects.filter(sight_of(request).dags("dag")).select_related("dag")
+    run = shown.filter(dag__dag_id=dag_id, run_id=run_id).first()
     if run is None:
         raise NotFound(f"The DagRun with dag_id: `{dag_id}` and run_id: `{run_id}` was not found")
+    check_may(request, run)
     return run
 
 

@@ -11,7 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core.models import Dag
-from partitions_site.api.auth import Address, deed
+from partitions_site import grants
+from partitions_site.api.auth import GROUPED, Address, deed
 from partitions_site.api.dags import find_dag
 from partitions_site.api.errors import Invalid, problem
 from partitions_site.api.fields import Form, Instant, JsonObject, Text, Whole, read_body
@@ -75,6 +76,7 @@ class ScheduleIn(Form):
 class Schedule(Address):
     """`/api/v2/dags/{dag_id}/schedule`."""
 
+    within = GROUPED
     needs = {"PUT": CHANGE}
 
     @extend_schema(
@@ -83,7 +85,7 @@ class Schedule(Address):
         responses=gives(ScheduleOut, refusals=(404,)),
     )
     def get(self, request: Request, dag_id: str) -> Response:
-        return _told(find_dag(dag_id))
+        return _told(find_dag(request, dag_id))
 
     @extend_schema(
         operation_id="put_dag_schedule",
@@ -96,9 +98,10 @@ class Schedule(Address):
     )
     def put(self, request: Request, dag_id: str) -> Response:
         body = read_body(ScheduleIn, request)
-        dag, revision = find_dag(dag_id), _revision(request, body)
+        dag, revision = find_dag(request, dag_id), _revision(request, body)
         if not body["reason"].strip():
             raise Invalid([problem("missing", ["body", "reason"], "Say why", body["reason"])])
+        check_listening(request, dag, body["schedule"])
         said, at = deed(request, body["reason"].strip()), timezone.now()
         try:
             if body["schedule"] is None:
@@ -107,7 +110,15 @@ class Schedule(Address):
                 configuration.change_schedule(dag, body["schedule"], deed=said, at=at, revision=revision)
         except InvalidDefinition as refusal:
             raise misfit(refusal, body["schedule"]) from None
-        return _told(find_dag(dag_id))
+        return _told(find_dag(request, dag_id))
+
+
+def check_listening(request: Request, dag: Dag, spec: object) -> None:
+    """:raises PermissionDenied: for a spec that names an asset which whoever asks is not shown."""
+    try:
+        grants.check_schedule(request.user, dag, spec)
+    except InvalidDefinition as refusal:
+        raise misfit(refusal, spec) from None
 
 
 def misfit(refusal: InvalidDefinition, given: object) -> Invalid:

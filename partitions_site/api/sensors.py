@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core.models import Sensor, SensorLook
-from partitions_site.api.auth import Address, deed
+from partitions_site.api.auth import SITE, Address, deed
 from partitions_site.api.fields import Flag, Form, Instant, Text, read_body
 from partitions_site.api.filters import AnyOf, Pattern, Prefix, When
 from partitions_site.api.pages import Listing
@@ -91,6 +91,8 @@ LOOKS = Listing(
 class Sensors(Address):
     """`/api/v2/sensors`."""
 
+    within = SITE
+
     @SENSORS.described("get_sensors", "Sensors, and what each found last")
     def get(self, request: Request) -> Response:
         return SENSORS.answer(request, Sensor.objects.all())
@@ -99,6 +101,7 @@ class Sensors(Address):
 class OneSensor(Address):
     """`/api/v2/sensors/{name}`."""
 
+    within = SITE
     needs = {"PATCH": "core.change_sensor"}
 
     @extend_schema(
@@ -127,6 +130,7 @@ class OneSensor(Address):
 class LookNow(Address):
     """`/api/v2/sensors/{name}/look`."""
 
+    within = SITE
     needs = {"POST": "core.change_sensor"}
 
     @extend_schema(
@@ -143,6 +147,8 @@ class LookNow(Address):
 
 class Looks(Address):
     """`/api/v2/sensors/{name}/looks`."""
+
+    within = SITE
 
     @LOOKS.described("get_looks", "Its looks that found something or failed, newest first", refusals=(404,))
     def get(self, request: Request, name: str) -> Response:

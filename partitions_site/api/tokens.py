@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from partitions_site import tries
-from partitions_site.api.auth import SIGNED_IN, Address, OpenAddress, deed, web_token
+from partitions_site.api.auth import OWN, SIGNED_IN, Address, OpenAddress, deed, web_token
 from partitions_site.api.errors import BadRequest, TooMany, Unprocessable, WrongCredentials
 from partitions_site.api.fields import Form, Instant, OneOf, Text, Whole, read_body
 from partitions_site.api.parsing import JsonBody
@@ -106,6 +106,7 @@ class CliToken(WebToken):
 class PersonalTokens(Address):
     """`/auth/tokens`: the personal tokens of whoever asks."""
 
+    within = OWN
     needs = {"POST": SIGNED_IN}
 
     @extend_schema(
@@ -136,6 +137,7 @@ class PersonalTokens(Address):
 class PersonalToken(Address):
     """`/auth/tokens/{token_id}`: one of them, to be revoked."""
 
+    within = OWN
     needs = {"DELETE": SIGNED_IN}
 
     @extend_schema(

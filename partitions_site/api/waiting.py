@@ -15,7 +15,7 @@ from rest_framework.request import Request
 
 from core.models import DagRun
 from partitions_site.api import wire
-from partitions_site.api.auth import Address
+from partitions_site.api.auth import GROUPED, Address
 from partitions_site.api.fields import Decimal, read_value
 from partitions_site.api.runs import find_run
 from partitions_site.api.schema import refused
@@ -31,6 +31,8 @@ Pause = Callable[[float], Any]
 
 class Wait(Address):
     """`/api/v2/dags/{dag_id}/dagRuns/{run_id}/wait`."""
+
+    within = GROUPED
 
     @extend_schema(
         operation_id="wait_dag_run_until_finished",
@@ -48,7 +50,7 @@ class Wait(Address):
     def get(self, request: Request, dag_id: str, run_id: str) -> StreamingHttpResponse:
         field = Decimal(min_value=SHORTEST, max_value=LONGEST)
         interval: float = read_value(field, request.query_params.get("interval", "5"), ["query", "interval"])
-        run = find_run(dag_id, run_id)
+        run = find_run(request, dag_id, run_id)
         answer = StreamingHttpResponse(lines(run.pk, interval), content_type=NDJSON)
         answer.headers["Cache-Control"] = "no-store"
         answer.headers["X-Accel-Buffering"] = "no"  # nginx would keep the lines until there are many

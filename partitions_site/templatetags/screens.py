@@ -94,16 +94,24 @@ def verdict_state(verdict: Verdict) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
+def may(context: dict[str, Any], right: str, of: Any = None) -> bool:
+    """Whether the person who looks has a right, for a thing if one is given."""
+    allowed: bool = context["request"].user.has_perm(right, of)
+    return allowed
+
+
+@register.simple_tag(takes_context=True)
 def deed(
     context: dict[str, Any], right: str, words: str, screen: str, *args: Any, **query: Any
 ) -> SafeString:
     """A link to a deed: the right it needs, its words, the name of its screen, what goes into the address.
 
-    `style` is its class; with `whole_page` it is asked on a page of its own, not in a dialog. For somebody
-    without the right the same words stand there disabled, and say why.
+    `style` is its class, `of` what it is done to; with `whole_page` it is asked on a page of its own, not
+    in a dialog. For somebody without the right the same words stand there disabled, and say why.
     """
+    of = query.pop("of", None)
     style, dialog = query.pop("style", "button"), "" if query.pop("whole_page", False) else " data-dialog"
-    if not context["request"].user.has_perm(right):
+    if not may(context, right, of):
         return format_html(
             '<span class="{}" aria-disabled="true" title="{}">{}</span>', style, NOT_ALLOWED, words
         )

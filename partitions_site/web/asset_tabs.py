@@ -5,11 +5,12 @@ from datetime import datetime
 from typing import Any
 
 from core.models import Asset, Dependency, Outlet
-from partitions_site.web.http import HtmxRequest, later, whole
+from partitions_site.web.http import HtmxRequest, later, sight_of, whole
 from scheduling import board, dynamic
 from scheduling.algebra import specs
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.partitions import Partitions
+from scheduling.belonging import Sight
 
 TABS = ("partitions", "events", "definition")
 
@@ -47,7 +48,7 @@ def context_of(tab: str, request: HtmxRequest, row: Asset, now: datetime) -> dic
         return {
             "defined": later(_defined, row, now),
             "writers": later(lambda: list(_writers(row))),
-            "readers": later(lambda: list(_readers(row))),
+            "readers": later(lambda: list(_readers(row, sight_of(request)))),
         }
     return {}
 
@@ -69,6 +70,6 @@ def _writers(row: Asset) -> list[Outlet]:
     return list(rows.order_by("dag__dag_id", "task_id"))
 
 
-def _readers(row: Asset) -> list[Dependency]:
-    rows = Dependency.objects.filter(asset=row, dag__is_active=True).select_related("dag")
+def _readers(row: Asset, sight: Sight) -> list[Dependency]:
+    rows = Dependency.objects.filter(sight.dags("dag"), asset=row, dag__is_active=True).select_related("dag")
     return list(rows.order_by("dag__dag_id"))

@@ -6,14 +6,13 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from core.models import Asset, AssetEvent, Dag, Partition
 from partitions_site.web import asset_tabs, keys
-from partitions_site.web.http import HtmxRequest, allowed, answer, deed, go, later, whole
+from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, go, later, sight_of, whole
 from scheduling import board, dynamic, events
 from scheduling.algebra.errors import PartitionError
 from scheduling.board import Cells, Choice, Grid, Look
@@ -34,9 +33,9 @@ ZOOM = re.compile(r"[0-9]{4}(-([0-9]{2}(-[0-9]{2}(T[0-9]{2})?)?|W[0-9]{2}|Q[1-4]
 def asset(request: HtmxRequest, name: str) -> HttpResponse:
     """The asset; with `key`, all about one partition of it. What moves of it polls this same address."""
     now = timezone.now()
-    row = get_object_or_404(Asset, name=name)
+    row = found(request, Asset.objects, name=name)
     key = request.GET.get("key", "")
-    tab = asset_tabs.tab_of(request)
+    tab, dags = asset_tabs.tab_of(request), Dag.objects.active().filter(sight_of(request).dags())
     context = {
         "now": now,
         "asset": row,
@@ -46,9 +45,9 @@ def asset(request: HtmxRequest, name: str) -> HttpResponse:
         "shown": later(_board, request, row, now),
         "dynamic": later(dynamic.names_of, row),
         "removable": later(keys.is_removable, row, key),
-        "facts": later(board.facts, row, key, now=now) if key else None,
-        "producers": later(lambda: list(Dag.objects.active().filter(outlets__asset=row).distinct())),
-        "consumers": later(lambda: list(Dag.objects.active().filter(dependencies__asset=row).distinct())),
+        "facts": later(board.facts, row, key, now=now, sight=sight_of(request)) if key else None,
+        "producers": later(lambda: list(dags.filter(outlets__asset=row).distinct())),
+        "consumers": later(lambda: list(dags.filter(dependencies__asset=row).distinct())),
     }
     parts = ("assets/_board.html", "assets/_panel.html", "assets/_events.html")
     return answer(request, "assets/asset.html", parts, context)
@@ -59,7 +58,7 @@ def asset(request: HtmxRequest, name: str) -> HttpResponse:
 def record(request: HtmxRequest) -> HttpResponse:
     """Record an asset event by hand: say so first, then do it, then go back to where it was asked."""
     given = request.POST if request.method == "POST" else request.GET
-    row = get_object_or_404(Asset.objects.active(), name=given.get("asset", ""))
+    row = found(request, Asset.objects.active(), "core.add_assetevent", name=given.get("asset", ""))
     key = given.get("key", "")
     context = {"asset": row, "key": key, "problem": "", "back": _page_of(row, key)}
     parts = ("assets/record.html", "assets/_dialog.html")

@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Any
 
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
@@ -13,12 +12,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 from core.models import Backfill, BackfillPartition, Dag
 from partitions_site.web import confirm
 from partitions_site.web.confirm import Question
-from partitions_site.web.http import HtmxRequest, allowed, answer, deed, later, whole
+from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, later, sight_of, whole
 from scheduling import backfills as engine
 from scheduling import board
 from scheduling.board import BackfillFilter, Progress
 from scheduling.journal import Deed
 
+CHANGE = "core.change_backfill"
 SHOWN_FAILED = 25
 LISTED = 100
 """Keys on one page of the list of those in one state."""
@@ -31,13 +31,15 @@ Act = Callable[[Backfill, Deed, datetime], object]
 @require_safe
 def backfills(request: HtmxRequest) -> HttpResponse:
     """All backfills, newest first. The rows poll this same address."""
-    wanted = BackfillFilter(request.GET.get("dag", ""), only_open=request.GET.get("show") == "open")
-    after = whole(request.GET.get("after"))
+    wanted = BackfillFilter(
+        request.GET.get("dag", ""), only_open=request.GET.get("show") == "open", sight=sight_of(request)
+    )
+    after, dags = whole(request.GET.get("after")), Dag.objects.active().filter(wanted.sight.dags())
     context = {
         "wanted": wanted,
         "after": after,
         "page": later(_page, wanted, after),
-        "dag_ids": later(lambda: list(Dag.objects.active().values_list("dag_id", flat=True))),
+        "dag_ids": later(lambda: list(dags.values_list("dag_id", flat=True))),
     }
     return answer(request, "backfills/list.html", "backfills/_rows.html", context)
 
@@ -46,7 +48,7 @@ def backfills(request: HtmxRequest) -> HttpResponse:
 def backfill(request: HtmxRequest, pk: int) -> HttpResponse:
     """One backfill, polled until nothing of it is open; with `state`, its keys in that state."""
     now = timezone.now()
-    row = get_object_or_404(Backfill, pk=pk)
+    row = found(request, Backfill.objects, pk=pk)
     states = later(board.states_of, row)
     wanted = request.GET.get("state", "")
     wanted = wanted if wanted in BackfillPartition.State.values else ""
@@ -65,10 +67,10 @@ def backfill(request: HtmxRequest, pk: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@allowed("core.change_backfill")
+@allowed(CHANGE)
 def pause(request: HtmxRequest, pk: int) -> HttpResponse:
     """Start no more runs of it for now."""
-    how = _progress(pk)
+    how = _progress(request, pk)
     question = Question(
         title="Pause this backfill?",
         sentences=(
@@ -82,10 +84,10 @@ def pause(request: HtmxRequest, pk: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@allowed("core.change_backfill")
+@allowed(CHANGE)
 def resume(request: HtmxRequest, pk: int) -> HttpResponse:
     """Let it go on; of a cancelled one, with what was not done."""
-    how = _progress(pk)
+    how = _progress(request, pk)
     undone = how.open or how.failed + how.cancelled
     question = Question(
         title="Resume this backfill?",
@@ -97,10 +99,10 @@ def resume(request: HtmxRequest, pk: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@allowed("core.change_backfill")
+@allowed(CHANGE)
 def cancel(request: HtmxRequest, pk: int) -> HttpResponse:
     """Start nothing more of it."""
-    how = _progress(pk)
+    how = _progress(request, pk)
     question = Question(
         title="Cancel this backfill?",
         sentences=(
@@ -115,10 +117,10 @@ def cancel(request: HtmxRequest, pk: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@allowed("core.change_backfill")
+@allowed(CHANGE)
 def retry(request: HtmxRequest, pk: int) -> HttpResponse:
     """Run again what failed, and what did not run because of that."""
-    how = _progress(pk)
+    how = _progress(request, pk)
     question = Question(
         title="Try again what failed?",
         sentences=(f"{how.failed} of its keys run once more; what is done is left as it is.",),
@@ -140,8 +142,9 @@ def _do(request: HtmxRequest, how: Progress, question: Question, act: Act, said:
     return confirm.act(request, question, do)
 
 
-def _progress(pk: int) -> Progress:
-    return board.progress([get_object_or_404(Backfill, pk=pk)])[pk]
+def _progress(request: HtmxRequest, pk: int) -> Progress:
+    """How far the backfill is that somebody wants to do something with, if they may."""
+    return board.progress([found(request, Backfill.objects, CHANGE, pk=pk)])[pk]
 
 
 def _page_of(pk: int) -> str:

@@ -9,16 +9,16 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from core.models import Dag, DagRun
-from partitions_site.web.http import HtmxRequest, allowed, answer, deed, go, later
+from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, go, later, sight_of
 from scheduling import board, configuration, listening, runs, ticks
 from scheduling import meaning as meaning_of
 from scheduling.algebra.errors import PartitionError
+from scheduling.belonging import Sight
 from scheduling.board import HeldFilter, RunFilter
 from scheduling.explain import explain
 from scheduling.runs import Ask, DuplicateRunId
@@ -34,7 +34,7 @@ MOST_KEYS = 100
 def dags(request: HtmxRequest) -> HttpResponse:
     """Every Dag in one line. The rows poll this same address."""
     words = request.GET.get("q", "").strip()
-    context = {"words": words, "lines": later(_lines, words)}
+    context = {"words": words, "lines": later(_lines, words, sight_of(request))}
     return answer(request, "dags/list.html", "dags/_rows.html", context)
 
 
@@ -42,7 +42,7 @@ def dags(request: HtmxRequest) -> HttpResponse:
 def dag(request: HtmxRequest, dag_id: str) -> HttpResponse:
     """One Dag; with `why`, why it has not run for that key. What moves polls this same address."""
     now = timezone.now()
-    row = get_object_or_404(Dag.objects.select_related("source"), dag_id=dag_id)
+    row = found(request, Dag.objects.select_related("source"), dag_id=dag_id)
     context = {
         "now": now,
         "dag": row,
@@ -64,7 +64,7 @@ def dag(request: HtmxRequest, dag_id: str) -> HttpResponse:
 def trigger(request: HtmxRequest) -> HttpResponse:
     """Run a Dag by hand, for one key if its runs have one."""
     given = request.POST if request.method == "POST" else request.GET
-    row = get_object_or_404(Dag, dag_id=given.get("dag", ""))
+    row = found(request, Dag.objects, "core.add_dagrun", dag_id=given.get("dag", ""))
     context = {"dag": row, **_form(request, row, timezone.now())}
     if request.method != "POST":
         return answer(request, "dags/trigger.html", "dags/_dialog.html", context)
@@ -89,7 +89,7 @@ def trigger(request: HtmxRequest) -> HttpResponse:
 @require_safe
 def meaning(request: HtmxRequest) -> HttpResponse:
     """What a typed key means, in words, before it is sent."""
-    row = get_object_or_404(Dag, dag_id=request.GET.get("dag", ""))
+    row = found(request, Dag.objects, dag_id=request.GET.get("dag", ""))
     keys = _lines_of(request.GET.get("key", ""))[:MOST_KEYS]
     context = {"dag": row, "means": meaning_of.of_keys(row, keys, now=timezone.now())}
     return answer(request, "dags/_means.html", "dags/_means.html", context)
@@ -99,7 +99,7 @@ def meaning(request: HtmxRequest) -> HttpResponse:
 @allowed("core.change_dag")
 def pause(request: HtmxRequest) -> HttpResponse:
     """Pause a Dag, or let it run again."""
-    row = get_object_or_404(Dag, dag_id=request.POST.get("dag", ""))
+    row = found(request, Dag.objects, "core.change_dag", dag_id=request.POST.get("dag", ""))
     paused = request.POST.get("paused") == "yes"
     make_up = request.POST.get("make_up") == "yes"
     configuration.set_paused(row, paused, deed=deed(request), at=timezone.now(), make_up=make_up)
@@ -164,8 +164,8 @@ def _why(request: HtmxRequest, row: Dag, now: datetime) -> dict[str, Any]:
         return found | {"problem": str(error)}
 
 
-def _lines(words: str) -> list[board.DagLine]:
-    rows = Dag.objects.active().order_by("dag_id")
+def _lines(words: str, sight: Sight) -> list[board.DagLine]:
+    rows = Dag.objects.active().filter(sight.dags()).order_by("dag_id")
     return board.lines(list(rows.filter(dag_id__icontains=words) if words else rows))
 
 

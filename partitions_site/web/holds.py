@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Any
 
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
@@ -13,13 +12,15 @@ from django.views.decorators.http import require_http_methods, require_safe
 from core.models import Asset, Dag, DagRun, HeldRun
 from partitions_site.web import confirm
 from partitions_site.web.confirm import Question
-from partitions_site.web.http import HtmxRequest, allowed, answer, deed, later
+from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, later, sight_of
 from scheduling import board, overdue
 from scheduling import holds as engine
 from scheduling.algebra.verdicts import Kind, Progress, Verdict
+from scheduling.belonging import Sight
 from scheduling.board import HeldFilter
 from scheduling.expected import Owed
 
+CHANGE = "core.change_heldrun"
 VERDICTS = (Kind.BROKEN, Kind.UNREACHABLE, Kind.WAITING, Kind.SETTLING, Kind.PAUSED, Kind.READY)
 
 SHOWN_MISSING = 200
@@ -61,6 +62,7 @@ def held_runs(request: HtmxRequest) -> HttpResponse:
         asset=request.GET.get("asset", ""),
         key=request.GET.get("key", "").strip(),
         newest_first=request.GET.get("order") == "newest",
+        sight=sight_of(request),
     )
     after = request.GET.get("after", "")
     context = {
@@ -68,9 +70,9 @@ def held_runs(request: HtmxRequest) -> HttpResponse:
         "wanted": wanted,
         "after": after,
         "page": later(_page, wanted, after, now),
-        "late_count": HeldRun.objects.late(now).count(),
-        "counts": later(_counts),
-        "dag_ids": later(lambda: list(_listening().values_list("dag_id", flat=True))),
+        "late_count": HeldRun.objects.late(now).filter(wanted.sight.dags("dag")).count(),
+        "counts": later(_counts, wanted.sight),
+        "dag_ids": later(lambda: list(_listening(wanted.sight).values_list("dag_id", flat=True))),
     }
     return answer(request, "held/list.html", "held/_rows.html", context)
 
@@ -78,7 +80,7 @@ def held_runs(request: HtmxRequest) -> HttpResponse:
 @require_safe
 def held_run(request: HtmxRequest, pk: int) -> HttpResponse:
     """Why is this run held? The page polls this same address until the run it became has ended."""
-    row, now = _get(pk), timezone.now()
+    row, now = _get(request, pk), timezone.now()
     verdict = later(lambda: _verdict(row))
     context = {
         "now": now,
@@ -95,10 +97,10 @@ def held_run(request: HtmxRequest, pk: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@allowed("core.change_heldrun")
+@allowed(CHANGE)
 def fire(request: HtmxRequest, pk: int) -> HttpResponse:
     """Fire it now with what it has."""
-    row = _get(pk)
+    row = _get(request, pk, CHANGE)
     verdict = _verdict(row)
     missing = [f"{each.leaf.words()}: {each.sentence()}" for each in verdict.progress if each.missing]
     lacking = (
@@ -122,10 +124,10 @@ def fire(request: HtmxRequest, pk: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@allowed("core.change_heldrun")
+@allowed(CHANGE)
 def cancel(request: HtmxRequest, pk: int) -> HttpResponse:
     """Close it without a run."""
-    row = _get(pk)
+    row = _get(request, pk, CHANGE)
     question = Question(
         title="Cancel this held run?",
         sentences=(
@@ -146,8 +148,9 @@ def cancel(request: HtmxRequest, pk: int) -> HttpResponse:
     return confirm.act(request, question, do)
 
 
-def _get(pk: int) -> HeldRun:
-    return get_object_or_404(HeldRun.objects.select_related("dag", "run"), pk=pk)
+def _get(request: HtmxRequest, pk: int, right: str = "") -> HeldRun:
+    row: HeldRun = found(request, HeldRun.objects.select_related("dag", "run"), right, pk=pk)
+    return row
 
 
 def _verdict(row: HeldRun) -> Verdict:
@@ -165,13 +168,13 @@ def _page(wanted: HeldFilter, after: str, now: datetime) -> dict[str, Any]:
     return {"rows": rows, "following": page.following}
 
 
-def _counts() -> list[tuple[str, int]]:
-    counts = board.verdicts()
+def _counts(sight: Sight) -> list[tuple[str, int]]:
+    counts = board.verdicts(sight)
     return [(str(kind), counts[kind]) for kind in VERDICTS if counts[kind]]
 
 
-def _listening() -> Any:
-    return Dag.objects.active().filter(dependencies__isnull=False).distinct().order_by("dag_id")
+def _listening(sight: Sight) -> Any:
+    return Dag.objects.active().filter(sight.dags(), dependencies__isnull=False).distinct().order_by("dag_id")
 
 
 def _rounds(row: HeldRun) -> Any:

@@ -11,7 +11,9 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.messages import get_messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import Model, Q
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
@@ -21,7 +23,10 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 from django_htmx.middleware import HtmxDetails
 
+from core.models import Asset, Backfill, Dag, DagRun, HeldRun
+from partitions_site import grants
 from scheduling import health
+from scheduling.belonging import Sight, Thing
 from scheduling.journal import Deed
 
 THEMES = ("light", "dark")
@@ -48,7 +53,7 @@ def answer(
     """
     part = _wanted(request, [parts] if isinstance(parts, str) else parts)
     site = {"theme": theme(request), "time_zone": settings.TIME_ZONE}
-    context = {"now": timezone.now(), **site, **context}
+    context = {"now": timezone.now(), **site, **context, "sees_all": later(_sees_all, request)}
     if part is None:
         context.setdefault("health", later(health.report, context["now"]))
     response = HttpResponse(render_to_string(part or page, context, request), status=status)
@@ -81,12 +86,19 @@ def back_to(request: HtmxRequest, usual: str) -> str:
     return asked if asked and safe else usual
 
 
-def signed_in(screen: Screen) -> Callable[..., HttpResponse]:
-    """`screen` for people who have signed in; others sign in first and come back to where they were."""
+def signed_in(screen: Screen, *, of_the_site: bool = False) -> Callable[..., HttpResponse]:
+    """`screen` for people who have signed in; others sign in first and come back to where they were.
+
+    One that is `of_the_site`, not of groups of assets, is shut to those who are shown certain groups only.
+    """
 
     @wraps(screen)
     def guarded(request: HtmxRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.user.is_authenticated:
+            if of_the_site and not sight_of(request).is_whole:
+                raise PermissionDenied(
+                    f"{request.user.get_username()} has roles for some assets, not for this"
+                )
             return screen(request, *args, **kwargs)
         here = request.htmx.current_url_abs_path if request.htmx else request.get_full_path()
         return go(request, f"{reverse('login')}?{urlencode({'next': here or '/'})}")
@@ -95,7 +107,7 @@ def signed_in(screen: Screen) -> Callable[..., HttpResponse]:
 
 
 def allowed(right: str) -> Callable[[Screen], Callable[..., HttpResponse]]:
-    """A screen that only those may open who have `right`, such as `core.add_dagrun`.
+    """A screen that only those may open who have `right`, such as `core.add_dagrun`, for something.
 
     :raises PermissionDenied: with a sentence, for others; Django makes a page of it.
     """
@@ -103,13 +115,45 @@ def allowed(right: str) -> Callable[[Screen], Callable[..., HttpResponse]]:
     def guard(screen: Screen) -> Callable[..., HttpResponse]:
         @wraps(screen)
         def guarded(request: HtmxRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-            if not request.user.has_perm(right):
-                raise PermissionDenied(f"{request.user.get_username()} may look but not do this")
+            if not grants.may_somewhere(request.user, right):
+                raise _may_only_look(request)
             return screen(request, *args, **kwargs)
 
         return guarded
 
     return guard
+
+
+def sight_of(request: HtmxRequest) -> Sight:
+    """What is shown to the person of this request."""
+    return grants.reach_of(request.user).sight
+
+
+def found(request: HtmxRequest, rows: Any, right: str = "", **where: Any) -> Any:
+    """The one of `rows` that an address is about.
+
+    :raises Http404: if there is none, of those that are shown.
+    :raises PermissionDenied: if there must be a `right` for it, and there is not.
+    """
+    row = get_object_or_404(rows.filter(SHOWN[rows.model](sight_of(request))), **where)
+    check_may(request, right, row)
+    return row
+
+
+def check_may(request: HtmxRequest, right: str, thing: Thing) -> None:
+    """:raises PermissionDenied: with a sentence, for those who have no such right for `thing`."""
+    if right and not request.user.has_perm(right, thing):
+        raise _may_only_look(request)
+
+
+SHOWN: dict[type[Model], Callable[[Sight], Q]] = {
+    Asset: lambda sight: sight.assets(),
+    Dag: lambda sight: sight.dags(),
+    DagRun: lambda sight: sight.dags("dag"),
+    HeldRun: lambda sight: sight.dags("dag"),
+    Backfill: lambda sight: sight.backfills(),
+}
+"""Which rows of each kind are shown."""
 
 
 def deed(request: HtmxRequest) -> Deed:
@@ -137,6 +181,14 @@ def theme(request: HttpRequest) -> str:
 def whole(text: str | None, default: int = 0) -> int:
     """A whole number from an address; anything else is the default."""
     return int(text) if text and re.fullmatch(r"[0-9]{1,18}", text) else default
+
+
+def _may_only_look(request: HtmxRequest) -> PermissionDenied:
+    return PermissionDenied(f"{request.user.get_username()} may look but not do this")
+
+
+def _sees_all(request: HtmxRequest) -> bool:
+    return request.user.is_authenticated and sight_of(request).is_whole
 
 
 def _wanted(request: HtmxRequest, parts: Sequence[str]) -> str | None:

@@ -3,7 +3,7 @@
 from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
-from partitions_site.web.http import HtmxRequest, answer, later, whole
+from partitions_site.web.http import HtmxRequest, answer, later, sight_of, whole
 from scheduling import board
 from scheduling.board import JournalFilter
 
@@ -18,6 +18,7 @@ def journal(request: HtmxRequest) -> HttpResponse:
         by=request.GET.get("by", "").strip(),
         key=request.GET.get("key", "").strip(),
         backfill=whole(request.GET.get("backfill")),
+        sight=sight_of(request),
     )
     after = whole(request.GET.get("after"))
     context = {"wanted": wanted, "after": after, "page": later(board.journal, wanted, after=after)}

@@ -3,26 +3,29 @@
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from core.models import Asset, DynamicKey
+from partitions_site import grants
 from partitions_site.web import confirm
 from partitions_site.web.confirm import Question
-from partitions_site.web.http import HtmxRequest, allowed, answer, deed, go
+from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, go
 from scheduling import dynamic
 from scheduling.algebra.errors import InvalidKey, PartitionError
 
+ADD, CHANGE = "core.add_dynamickey", "core.change_dynamickey"
+
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@allowed("core.add_dynamickey")
+@allowed(ADD)
 def add(request: HtmxRequest) -> HttpResponse:
     """Add keys, one a line; then show the first of them."""
     given = request.POST if request.method == "POST" else request.GET
-    row = get_object_or_404(Asset.objects.active(), name=given.get("asset", ""))
+    row = found(request, Asset.objects.active(), ADD, name=given.get("asset", ""))
     names = dynamic.names_of(row)
     context = {"asset": row, "names": names, "keys": given.get("keys", ""), "problem": ""}
     context["back"] = reverse("asset", args=[row.name])
@@ -33,6 +36,7 @@ def add(request: HtmxRequest) -> HttpResponse:
     try:
         if not wanted:
             raise InvalidKey("say which keys to add, one a line")
+        _check_all(request, ADD, name)
         added = dynamic.add(name, wanted, deed=deed(request), at=timezone.now())
     except PartitionError as error:
         return answer(request, *parts, context | {"problem": str(error)}, status=422)
@@ -43,10 +47,10 @@ def add(request: HtmxRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@allowed("core.change_dynamickey")
+@allowed(CHANGE)
 def remove(request: HtmxRequest) -> HttpResponse:
     """Take one key away; what happened to it stays."""
-    row = get_object_or_404(Asset.objects.active(), name=request.GET.get("asset", ""))
+    row = found(request, Asset.objects.active(), CHANGE, name=request.GET.get("asset", ""))
     key = request.GET.get("key", "")
     question = Question(
         title="Remove this key?",
@@ -60,6 +64,7 @@ def remove(request: HtmxRequest) -> HttpResponse:
     )
 
     def do() -> tuple[str, str]:
+        _check_all(request, CHANGE, dynamic.names_of(row)[0])
         dynamic.remove(dynamic.names_of(row)[0], [key], deed=deed(request), at=timezone.now())
         return question.back, f"Removed {key}."
 
@@ -74,6 +79,12 @@ def is_removable(row: Asset, key: str) -> bool:
     if not key or len(names) != 1 or (row.partitions or {}).get("type") != "DynamicPartitions":
         return False
     return DynamicKey.objects.there().filter(name=names[0], key=key).exists()
+
+
+def _check_all(request: HtmxRequest, right: str, name: str) -> None:
+    """:raises PermissionDenied: unless they may, for every asset that shares these partitions."""
+    if not grants.may_with_partitions(request.user, right, name):
+        raise PermissionDenied(f"{name} are the partitions of others, too, that are not yours to change")
 
 
 def _lines(text: str) -> list[str]:

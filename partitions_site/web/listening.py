@@ -5,25 +5,27 @@ that what was typed is still there when somebody else was faster.
 """
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods
 
 from core.models import Dag
+from partitions_site import grants
 from partitions_site.web import specforms
-from partitions_site.web.http import HtmxRequest, answer, deed, go, later, whole
+from partitions_site.web.http import HtmxRequest, answer, deed, found, go, later, sight_of, whole
 from partitions_site.web.specforms import Node
 from scheduling import configuration
 from scheduling.algebra.differences import differences
 from scheduling.algebra.errors import InvalidDefinition, PartitionError
+from scheduling.belonging import Sight
 from scheduling.configuration import StaleSchedule, history
 from scheduling.configuration.problems import Problem
 from scheduling.configuration.telling import Told
@@ -66,16 +68,25 @@ class Proposal:
 @require_http_methods(["GET", "HEAD", "POST"])
 def listening(request: HtmxRequest) -> HttpResponse:
     """How a Dag listens. Whoever has signed in may look; to change it needs the role admin."""
-    if request.method == "POST" and not request.user.has_perm(CHANGE):
-        raise PermissionDenied(f"{request.user.get_username()} may look but not change how a Dag listens")
-    row = get_object_or_404(Dag, dag_id=request.GET.get("dag", ""))
+    if request.method == "POST" and not grants.may_somewhere(request.user, CHANGE):
+        raise _may_only_look(request)
+    row = found(request, Dag.objects, dag_id=request.GET.get("dag", ""))
+    if request.method == "POST" and not request.user.has_perm(CHANGE, row):
+        raise _may_only_look(request)
     if request.method != "POST":
         return _show(request, row, _proposed(row, row.schedule, _keys(request.GET.get("keys", ""))))
     act = request.POST.get("act", "look")
     if act in ("back", "revert"):
         return _restore(request, row, act)
-    proposal = _proposed(row, _asked(request), _keys(request.POST.get("keys", "")))
+    asked = _asked(request)
+    with suppress(PartitionError):  # one that cannot be read: the page says where it is wrong
+        grants.check_schedule(request.user, row, asked)
+    proposal = _proposed(row, asked, _keys(request.POST.get("keys", "")))
     return _save(request, row, proposal) if act == "save" else _show(request, row, proposal)
+
+
+def _may_only_look(request: HtmxRequest) -> PermissionDenied:
+    return PermissionDenied(f"{request.user.get_username()} may look but not change how a Dag listens")
 
 
 def _save(request: HtmxRequest, row: Dag, proposal: Proposal) -> HttpResponse:
@@ -133,13 +144,25 @@ def _show(request: HtmxRequest, row: Dag, proposal: Proposal, *, status: int = 2
         "proposal": proposal,
         "new_problems": later(proposal.new_problems, told),
         "mended": later(proposal.mended, told),
-        "may_change": request.user.has_perm(CHANGE) and told.is_changeable,
+        "fed": later(_fed, proposal, sight_of(request)),
+        "may_change": request.user.has_perm(CHANGE, row) and told.is_changeable,
         "code_differences": later(lambda: differences(told.code, told.schedule)),
         "reason": request.POST.get("reason", ""),
         "keys": "\n".join(proposal.keys),
         "assets": later(lambda: [json.dumps(each.leaf) for each in row.dependencies.order_by("pk")]),
     }
     return answer(request, "dags/listening.html", PARTS, context, status=status)
+
+
+def _fed(proposal: Proposal, sight: Sight) -> list[tuple[str, Problem]]:
+    """New problems of Dags that this one feeds, of those that are shown."""
+    found = proposal.preview.elsewhere if proposal.preview else ()
+    shown = set(
+        Dag.objects.filter(sight.dags(), dag_id__in=[name for name, _ in found]).values_list(
+            "dag_id", flat=True
+        )
+    )
+    return [(name, problem) for name, problem in found if name in shown]
 
 
 def _proposed(row: Dag, spec: Any, keys: tuple[str, ...]) -> Proposal:

@@ -9,9 +9,10 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from core.models import Asset
-from partitions_site.web.http import HtmxRequest, answer, later, whole
+from partitions_site.web.http import HtmxRequest, answer, later, sight_of, whole
 from scheduling import board
 from scheduling import health as vitals
+from scheduling.belonging import Sight
 from scheduling.board import Bar, Lack, Look, Read, Tally
 
 SHOWN = 40
@@ -62,23 +63,35 @@ def overview(request: HtmxRequest) -> HttpResponse:
     now = timezone.now()
     words, group = request.GET.get("q", "").strip(), request.GET.get("group", "")
     only_trouble = request.GET.get("show") == "problems"
-    health = later(vitals.report, now)
+    health, sight = later(vitals.report, now), sight_of(request)
     context = {
         "now": now,
         "words": words,
         "group": group,
         "only_trouble": only_trouble,
-        "needs": later(lambda: board.needs(health, now=now)),
-        "flow": later(board.flow),
-        "groups": later(_groups),
-        "lines": later(_lines, _wanted(words, group), whole(request.GET.get("row")), only_trouble, now),
+        "needs": later(lambda: board.needs(health, now=now, sight=sight)),
+        "flow": later(board.flow, sight),
+        "groups": later(_groups, sight),
+        "lines": later(
+            _lines,
+            _wanted(words, group).filter(sight.assets()),
+            whole(request.GET.get("row")),
+            only_trouble,
+            now,
+        ),
         "is_narrowed": bool(words or group or only_trouble),
     }
     return answer(request, "overview/overview.html", "overview/_now.html", context)
 
 
-def _groups() -> list[str]:
-    groups = Asset.objects.active().order_by("group").values_list("group", flat=True).distinct()
+def _groups(sight: Sight) -> list[str]:
+    groups = (
+        Asset.objects.active()
+        .filter(sight.assets())
+        .order_by("group")
+        .values_list("group", flat=True)
+        .distinct()
+    )
     return list(groups)
 
 

@@ -8,19 +8,21 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from core.models import Asset, Backfill, Dag
-from partitions_site.web.http import HtmxRequest, answer, deed, go, later, whole
+from partitions_site.grants import may_somewhere
+from partitions_site.web.http import HtmxRequest, answer, check_may, deed, found, go, later, sight_of, whole
 from scheduling import backfills as engine
 from scheduling import board
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.selections import InvalidSelection
 from scheduling.backfills import Ask, NothingToBackfill, Order, Plan, Reprocess, StalePlan, Wanted
+from scheduling.belonging import Sight
 
+START = "core.add_backfill"
 LISTED = 200
 """Keys on one page of a plan."""
 
@@ -88,19 +90,20 @@ class Form:
 def new(request: HtmxRequest) -> HttpResponse:
     """What a backfill would do; POST starts exactly the plan that was shown."""
     given = request.POST if request.method == "POST" else request.GET
-    form = _form(given)
+    form = _form(request, given)
     if request.method == "POST":
         return _start(request, form)
     return _show(request, form)
 
 
 def _start(request: HtmxRequest, form: Form) -> HttpResponse:
-    if not request.user.has_perm("core.add_backfill"):
+    if not may_somewhere(request.user, START):
         raise PermissionDenied(f"{request.user.get_username()} may look at plans but not start a backfill")
     if form.dag is None:
         return _show(request, form, status=422)
     shown = request.POST.get("plan", "")
     try:
+        _check_all(request, form)
         made = engine.start(form.ask(), deed=deed(request), at=timezone.now(), shown=shown)
     except (StalePlan, NothingToBackfill) as error:
         twin = _started_before(request, form, shown)
@@ -109,6 +112,13 @@ def _start(request: HtmxRequest, form: Form) -> HttpResponse:
         return _refuse(request, form, error)
     messages.success(request, f"Started backfill {made.pk}.")
     return go(request, reverse("backfill", args=[made.pk]))
+
+
+def _check_all(request: HtmxRequest, form: Form) -> None:
+    """:raises PermissionDenied: if the plan takes a Dag along that they may not backfill."""
+    if not request.user.has_perm(START):
+        for part in engine.plan(form.ask(), now=timezone.now()).parts:
+            check_may(request, START, part.dag)
 
 
 def _started_before(request: HtmxRequest, form: Form, shown: str) -> Backfill | None:
@@ -131,15 +141,16 @@ def _show(request: HtmxRequest, form: Form, *, refused: str = "", status: int = 
     context = {
         "form": form,
         "refused": refused,
-        "dag_ids": later(lambda: list(_plannable().values_list("dag_id", flat=True))),
+        "dag_ids": later(lambda: list(_plannable(sight_of(request)).values_list("dag_id", flat=True))),
         "whiches": [(word, words) for word, (words, *_) in WHICH.items()],
-        "shown": later(_planned, given, form),
+        "shown": later(_planned, request, given, form),
+        "may_start": form.dag and request.user.has_perm(START, form.dag),
         "asked": later(_asked, given),
     }
     return answer(request, "backfills/new.html", "backfills/_plan.html", context, status=status)
 
 
-def _planned(given: QueryDict, form: Form) -> dict[str, Any]:
+def _planned(request: HtmxRequest, given: QueryDict, form: Form) -> dict[str, Any]:
     """The plan and one page of its keys, or what is wrong with what was asked."""
     if form.dag is None:
         return {}
@@ -157,6 +168,7 @@ def _planned(given: QueryDict, form: Form) -> dict[str, Any]:
     page = rows[first : first + LISTED]
     return {
         "plan": plan,
+        "offers": [each for each in plan.offers if sight_of(request).sees(each.dag)],
         "token": plan.token(),
         "show": given.get("show", ""),
         "nothing": "" if plan.count else plan.why_nothing(),
@@ -208,10 +220,10 @@ def _asked(given: QueryDict) -> str:
     return f"{reverse('backfill_new')}?{urlencode(kept)}"
 
 
-def _form(given: QueryDict) -> Form:
-    asset = get_object_or_404(Asset, name=given["asset"]) if given.get("asset") else None
+def _form(request: HtmxRequest, given: QueryDict) -> Form:
+    asset = found(request, Asset.objects, name=given["asset"]) if given.get("asset") else None
     return Form(
-        dags=_dags(given.get("dag", ""), asset),
+        dags=_dags(request, given.get("dag", ""), asset),
         asset=asset,
         selection=given.get("selection", "").strip(),
         which=given.get("run", "") if given.get("run") in WHICH else "undone",
@@ -225,12 +237,12 @@ def _form(given: QueryDict) -> Form:
     )
 
 
-def _dags(dag_id: str, asset: Asset | None) -> tuple[Dag, ...]:
+def _dags(request: HtmxRequest, dag_id: str, asset: Asset | None) -> tuple[Dag, ...]:
     """The Dag of that name, or those that write the asset."""
     if dag_id:
-        return (get_object_or_404(Dag, dag_id=dag_id),)
-    return tuple(_plannable().filter(outlets__asset=asset).distinct()) if asset else ()
+        return (found(request, Dag.objects, dag_id=dag_id),)
+    return tuple(_plannable(sight_of(request)).filter(outlets__asset=asset).distinct()) if asset else ()
 
 
-def _plannable() -> Any:
-    return Dag.objects.active().filter(is_partitioned=True).order_by("dag_id")
+def _plannable(sight: Sight) -> Any:
+    return Dag.objects.active().filter(sight.dags(), is_partitioned=True).order_by("dag_id")

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
@@ -12,11 +11,22 @@ from core.models import Dag, DagRun, LogLine
 from partitions_site.templatetags.screens import for_keys
 from partitions_site.web import confirm
 from partitions_site.web.confirm import Question
-from partitions_site.web.http import HtmxRequest, allowed, answer, back_to, deed, later, whole
+from partitions_site.web.http import (
+    HtmxRequest,
+    allowed,
+    answer,
+    back_to,
+    deed,
+    found,
+    later,
+    sight_of,
+    whole,
+)
 from scheduling import board
 from scheduling import runs as engine
 from scheduling.board import RunFilter
 
+CHANGE = "core.change_dagrun"
 SHOWN_LINES = 500
 
 
@@ -29,15 +39,16 @@ def runs(request: HtmxRequest) -> HttpResponse:
         run_type=request.GET.get("type", ""),
         key=request.GET.get("key", "").strip(),
         run_id=request.GET.get("run", ""),
+        sight=sight_of(request),
     )
-    after = whole(request.GET.get("after"))
+    after, dags = whole(request.GET.get("after")), Dag.objects.active().filter(wanted.sight.dags())
     context = {
         "wanted": wanted,
         "after": after,
         "page": later(board.runs, wanted, after=after),
         "states": DagRun.State.values,
         "types": DagRun.Type.choices,
-        "dag_ids": later(lambda: list(Dag.objects.active().values_list("dag_id", flat=True))),
+        "dag_ids": later(lambda: list(dags.values_list("dag_id", flat=True))),
     }
     return answer(request, "runs/list.html", "runs/_rows.html", context)
 
@@ -45,7 +56,7 @@ def runs(request: HtmxRequest) -> HttpResponse:
 @require_safe
 def run(request: HtmxRequest, pk: int) -> HttpResponse:
     """One run: what it was for, what it read and wrote, what it said. Polled until it has ended."""
-    row = get_object_or_404(DagRun.objects.select_related("dag", "held_run"), pk=pk)
+    row = found(request, DagRun.objects.select_related("dag", "held_run"), pk=pk)
     everything = request.GET.get("log") == "all"
     context = {
         "run": row,
@@ -58,10 +69,10 @@ def run(request: HtmxRequest, pk: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@allowed("core.change_dagrun")
+@allowed(CHANGE)
 def retry(request: HtmxRequest, pk: int) -> HttpResponse:
     """Run it once more: same run, next attempt."""
-    row = get_object_or_404(DagRun.objects.select_related("dag"), pk=pk)
+    row = found(request, DagRun.objects.select_related("dag"), CHANGE, pk=pk)
     question = Question(
         title="Run it again?",
         sentences=(
@@ -80,10 +91,10 @@ def retry(request: HtmxRequest, pk: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@allowed("core.change_dagrun")
+@allowed(CHANGE)
 def cancel(request: HtmxRequest, pk: int) -> HttpResponse:
     """Stop it; nothing is emitted."""
-    row = get_object_or_404(DagRun.objects.select_related("dag"), pk=pk)
+    row = found(request, DagRun.objects.select_related("dag"), CHANGE, pk=pk)
     question = Question(
         title="Cancel this run?",
         sentences=(

@@ -23,7 +23,18 @@ from partitions_site.web import (
 from partitions_site.web.http import signed_in
 
 
-def screen(route: str, view: Any, name: str) -> URLPattern:
+def grouped(route: str, view: Any, name: str) -> URLPattern:
+    """A screen of what belongs to groups of assets: it shows and does what whoever asks may."""
+    return path(route, signed_in(view), name=name)
+
+
+def of_the_site(route: str, view: Any, name: str) -> URLPattern:
+    """A screen of the site itself, shut to those who are shown certain groups only."""
+    return path(route, signed_in(view, of_the_site=True), name=name)
+
+
+def open_to_all(route: str, view: Any, name: str) -> URLPattern:
+    """A screen of one's own, or that tells nothing of anybody."""
     return path(route, signed_in(view), name=name)
 
 
@@ -31,37 +42,37 @@ urlpatterns = [
     path("sign-in", signin.sign_in, name="login"),
     path("sign-out", signin.sign_out, name="logout"),
     path("theme", signin.change_theme, name="theme"),
-    screen("", overview.overview, "overview"),
-    screen("assets/<path:name>", assets.asset, "asset"),
-    screen("record", assets.record, "record"),
-    screen("keys/add", keys.add, "keys_add"),
-    screen("keys/remove", keys.remove, "keys_remove"),
-    screen("held", holds.held_runs, "held"),
-    screen("held/<int:pk>", holds.held_run, "held_run"),
-    screen("held/<int:pk>/fire", holds.fire, "held_fire"),
-    screen("held/<int:pk>/cancel", holds.cancel, "held_cancel"),
-    screen("dags", dags.dags, "dags"),
-    screen("dags/<path:dag_id>", dags.dag, "dag"),
-    screen("trigger", dags.trigger, "dag_trigger"),
-    screen("meaning", dags.meaning, "dag_meaning"),
-    screen("listening", listening.listening, "dag_listening"),
-    screen("pause", dags.pause, "dag_pause"),
-    screen("runs", runs.runs, "runs"),
-    screen("runs/<int:pk>", runs.run, "run"),
-    screen("runs/<int:pk>/retry", runs.retry, "run_retry"),
-    screen("runs/<int:pk>/cancel", runs.cancel, "run_cancel"),
-    screen("backfills", backfills.backfills, "backfills"),
-    screen("backfills/new", planning.new, "backfill_new"),
-    screen("backfills/<int:pk>", backfills.backfill, "backfill"),
-    screen("backfills/<int:pk>/pause", backfills.pause, "backfill_pause"),
-    screen("backfills/<int:pk>/resume", backfills.resume, "backfill_resume"),
-    screen("backfills/<int:pk>/cancel", backfills.cancel, "backfill_cancel"),
-    screen("backfills/<int:pk>/retry", backfills.retry, "backfill_retry"),
-    screen("sensors", sensors.sensors, "sensors"),
-    screen("sensors/<path:name>", sensors.sensor, "sensor"),
-    screen("pause-sensor", sensors.pause, "sensor_pause"),
-    screen("look", sensors.look, "sensor_look"),
-    screen("definitions", definitions.definitions, "definitions"),
-    screen("journal", journal.journal, "journal"),
-    screen("health", health.health, "health"),
+    grouped("", overview.overview, "overview"),
+    grouped("assets/<path:name>", assets.asset, "asset"),
+    grouped("record", assets.record, "record"),
+    grouped("keys/add", keys.add, "keys_add"),
+    grouped("keys/remove", keys.remove, "keys_remove"),
+    grouped("held", holds.held_runs, "held"),
+    grouped("held/<int:pk>", holds.held_run, "held_run"),
+    grouped("held/<int:pk>/fire", holds.fire, "held_fire"),
+    grouped("held/<int:pk>/cancel", holds.cancel, "held_cancel"),
+    grouped("dags", dags.dags, "dags"),
+    grouped("dags/<path:dag_id>", dags.dag, "dag"),
+    grouped("trigger", dags.trigger, "dag_trigger"),
+    grouped("meaning", dags.meaning, "dag_meaning"),
+    grouped("listening", listening.listening, "dag_listening"),
+    grouped("pause", dags.pause, "dag_pause"),
+    grouped("runs", runs.runs, "runs"),
+    grouped("runs/<int:pk>", runs.run, "run"),
+    grouped("runs/<int:pk>/retry", runs.retry, "run_retry"),
+    grouped("runs/<int:pk>/cancel", runs.cancel, "run_cancel"),
+    grouped("backfills", backfills.backfills, "backfills"),
+    grouped("backfills/new", planning.new, "backfill_new"),
+    grouped("backfills/<int:pk>", backfills.backfill, "backfill"),
+    grouped("backfills/<int:pk>/pause", backfills.pause, "backfill_pause"),
+    grouped("backfills/<int:pk>/resume", backfills.resume, "backfill_resume"),
+    grouped("backfills/<int:pk>/cancel", backfills.cancel, "backfill_cancel"),
+    grouped("backfills/<int:pk>/retry", backfills.retry, "backfill_retry"),
+    of_the_site("sensors", sensors.sensors, "sensors"),
+    of_the_site("sensors/<path:name>", sensors.sensor, "sensor"),
+    of_the_site("pause-sensor", sensors.pause, "sensor_pause"),
+    of_the_site("look", sensors.look, "sensor_look"),
+    of_the_site("definitions", definitions.definitions, "definitions"),
+    grouped("journal", journal.journal, "journal"),
+    open_to_all("health", health.health, "health"),
 ]

@@ -9,6 +9,7 @@ from django.db.models import Count, Max, Min, Q
 
 from core.models import Dag, DagRun, DefinitionSource, HeldRun, MappingProblem, Partition, Sensor
 from scheduling.algebra.verdicts import Kind
+from scheduling.belonging import EVERYTHING, Sight
 from scheduling.health import Health
 
 RECENT = timedelta(days=1)
@@ -27,36 +28,38 @@ class Need:
     at: datetime | None = None
 
 
-def needs(health: Health, *, now: datetime) -> list[Need]:
-    """Everything that will not mend itself. Eight queries."""
-    since = now - RECENT
+def needs(health: Health, *, now: datetime, sight: Sight = EVERYTHING) -> list[Need]:
+    """Everything that will not mend itself, of what is shown. Eight queries."""
+    since, is_whole = now - RECENT, sight.is_whole
     return [
-        *_late(now),
+        *_late(now, sight),
         *_engine(health),
-        *_definitions(),
-        *_dags(),
-        *_sensors(),
-        *_held(),
-        *_failed(since),
-        *_unmapped(since),
+        *(_definitions() if is_whole else ()),
+        *_dags(sight),
+        *(_sensors() if is_whole else ()),
+        *_held(sight),
+        *_failed(since, sight),
+        *_unmapped(since, sight),
     ]
 
 
-def flow() -> dict[str, int]:
+def flow(sight: Sight = EVERYTHING) -> dict[str, int]:
     """Open held runs per verdict, and queued and running runs, by their names; two queries."""
-    moving = DagRun.objects.filter(state__in=[DagRun.State.QUEUED, DagRun.State.RUNNING])
+    moving = DagRun.objects.filter(sight.dags("dag"), state__in=[DagRun.State.QUEUED, DagRun.State.RUNNING])
     runs = moving.order_by().values_list("state").annotate(count=Count("*"))
-    return {"held": verdicts().total(), "queued": 0, "running": 0} | dict(runs)
+    return {"held": verdicts(sight).total(), "queued": 0, "running": 0} | dict(runs)
 
 
-def verdicts() -> Counter[str]:
+def verdicts(sight: Sight = EVERYTHING) -> Counter[str]:
     """How many open held runs were last judged how. Asks for no column that a small index lacks."""
-    return Counter(dict(HeldRun.objects.held().order_by().values_list("verdict").annotate(count=Count("*"))))
+    held = HeldRun.objects.held().filter(sight.dags("dag"))
+    return Counter(dict(held.order_by().values_list("verdict").annotate(count=Count("*"))))
 
 
-def _late(now: datetime) -> Iterator[Need]:
+def _late(now: datetime, sight: Sight) -> Iterator[Need]:
     rows = (
         HeldRun.objects.late(now)
+        .filter(sight.dags("dag"))
         .values("dag__dag_id")
         .annotate(count=Count("pk"), sentence=Max("sentence"), key=Min("partition_key"), at=Min("late_at"))
         .order_by("at", "dag__dag_id")
@@ -77,8 +80,8 @@ def _definitions() -> Iterator[Need]:
         yield Need("definition", source.name, source.error, at=source.loaded_at)
 
 
-def _dags() -> Iterator[Need]:
-    for dag in Dag.objects.active().exclude(problems=[])[:50]:
+def _dags(sight: Sight) -> Iterator[Need]:
+    for dag in Dag.objects.active().filter(sight.dags()).exclude(problems=[])[:50]:
         errors = [problem["sentence"] for problem in dag.problems if problem.get("level") == "error"]
         if errors:
             yield Need("dag", dag.dag_id, errors[0], len(errors))
@@ -89,10 +92,10 @@ def _sensors() -> Iterator[Need]:
         yield Need("sensor", sensor.name, sensor.problem or sensor.sentence, at=sensor.looked_at)
 
 
-def _held() -> Iterator[Need]:
+def _held(sight: Sight) -> Iterator[Need]:
     rows = (
         HeldRun.objects.held()
-        .filter(verdict__in=[Kind.BROKEN, Kind.UNREACHABLE])
+        .filter(sight.dags("dag"), verdict__in=[Kind.BROKEN, Kind.UNREACHABLE])
         .values("dag__dag_id", "verdict")
         .annotate(count=Count("pk"), sentence=Max("sentence"), at=Max("opened_at"))
         .order_by("verdict", "dag__dag_id")
@@ -101,9 +104,9 @@ def _held() -> Iterator[Need]:
         yield Need("held", row["dag__dag_id"], row["sentence"], row["count"], row["verdict"], row["at"])
 
 
-def _failed(since: datetime) -> Iterator[Need]:
+def _failed(since: datetime, sight: Sight) -> Iterator[Need]:
     partitions = (
-        Partition.objects.filter(state=Partition.State.FAILED, updated_at__gte=since)
+        Partition.objects.filter(sight.assets("asset__"), state=Partition.State.FAILED, updated_at__gte=since)
         .values("asset__name")
         .annotate(count=Count("pk"), key=Max("key"), at=Max("updated_at"), why=Max("attempt_run__error"))
         .order_by("asset__name")
@@ -112,7 +115,9 @@ def _failed(since: datetime) -> Iterator[Need]:
         name, reason = row["asset__name"], row["why"] or ""
         yield Need("failed", name, row["key"], row["count"], reason=reason, at=row["at"])
     unkeyed = (
-        DagRun.objects.filter(state=DagRun.State.FAILED, partition_key=None, ended_at__gte=since)
+        DagRun.objects.filter(
+            sight.dags("dag"), state=DagRun.State.FAILED, partition_key=None, ended_at__gte=since
+        )
         .values("dag__dag_id")
         .annotate(count=Count("pk"), error=Max("error"), at=Max("ended_at"))
     )
@@ -120,9 +125,9 @@ def _failed(since: datetime) -> Iterator[Need]:
         yield Need("run", each["dag__dag_id"], each["error"], each["count"], at=each["at"])
 
 
-def _unmapped(since: datetime) -> Iterator[Need]:
+def _unmapped(since: datetime, sight: Sight) -> Iterator[Need]:
     rows = (
-        MappingProblem.objects.filter(at__gte=since)
+        MappingProblem.objects.filter(sight.dags("dag"), at__gte=since)
         .values("dag__dag_id")
         .annotate(count=Count("pk"), sentence=Max("sentence"), at=Max("at"))
     )

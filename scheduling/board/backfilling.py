@@ -9,6 +9,7 @@ from statistics import median
 from django.db.models import Count
 
 from core.models import Backfill, BackfillPartition, BackfillTarget, Dag, DagRun
+from scheduling.belonging import EVERYTHING, Sight
 from scheduling.board.lists import PAGE, Page, page_of
 
 State = BackfillPartition.State
@@ -28,6 +29,7 @@ class BackfillFilter:
 
     dag: str = ""
     only_open: bool = False
+    sight: Sight = EVERYTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ class KeyPage:
 
 def backfills(wanted: BackfillFilter, *, after: int = 0, size: int = PAGE) -> Page[Backfill]:
     """Backfills, newest first."""
-    rows = Backfill.objects.all()
+    rows = Backfill.objects.filter(wanted.sight.backfills())
     if wanted.only_open:
         rows = rows.open()
     if wanted.dag:

@@ -12,6 +12,7 @@ from django.db.models import Model, Q, QuerySet
 
 from core.models import Asset, AssetEvent, Dag, DagRun, Dependency, HeldRun, JournalEntry
 from scheduling.algebra.verdicts import Kind
+from scheduling.belonging import EVERYTHING, Sight
 
 PAGE = 50
 
@@ -54,6 +55,7 @@ class HeldFilter:
     asset: str = ""
     key: str = ""
     newest_first: bool = False
+    sight: Sight = EVERYTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class RunFilter:
     run_type: str = ""
     key: str = ""
     run_id: str = ""
+    sight: Sight = EVERYTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,7 @@ class JournalFilter:
     by: str = ""
     key: str = ""
     backfill: int = 0
+    sight: Sight = EVERYTHING
 
 
 def held_runs(wanted: HeldFilter, *, now: datetime, after: str = "", size: int = PAGE) -> HeldPage:
@@ -102,7 +106,7 @@ def held_runs(wanted: HeldFilter, *, now: datetime, after: str = "", size: int =
 
 def runs(wanted: RunFilter, *, after: int = 0, size: int = PAGE) -> Page[DagRun]:
     """Runs, newest first."""
-    rows: QuerySet[DagRun] = DagRun.objects.select_related("dag")
+    rows: QuerySet[DagRun] = DagRun.objects.filter(wanted.sight.dags("dag")).select_related("dag")
     sought = _contains(wanted.key)
     if wanted.run_id:
         # By the name of a run there are few: no order is needed to find them.
@@ -132,7 +136,7 @@ def journal(wanted: JournalFilter, *, after: int = 0, size: int = PAGE) -> Page[
         elif value:
             sought &= Q(**{column: value})
     exact = {"asset_name": wanted.asset, "by": wanted.by, "extra__backfill": wanted.backfill}
-    sought &= Q(**{field: value for field, value in exact.items() if value})
+    sought &= Q(**{field: value for field, value in exact.items() if value}) & wanted.sight.entries()
     return page_of(rows, after, size, newest_first=True, within=within, sought=sought)
 
 
@@ -188,7 +192,8 @@ def _dag(dag_id: str) -> int:
 
 
 def _held(wanted: HeldFilter) -> QuerySet[HeldRun]:
-    rows: QuerySet[HeldRun] = HeldRun.objects.held().select_related("dag")
+    rows: QuerySet[HeldRun] = HeldRun.objects.held()
+    rows = rows.filter(wanted.sight.dags("dag")).select_related("dag")
     if wanted.verdict:
         rows = rows.filter(verdict=wanted.verdict)
     if wanted.dag:

@@ -10,6 +10,7 @@ from core.models import Asset, AssetEvent, ConsumedEvent, Dag, DagRun, HeldRun, 
 from scheduling import holds, listening
 from scheduling.algebra.phrases import key_list
 from scheduling.algebra.verdicts import Verdict
+from scheduling.belonging import EVERYTHING, Sight
 from scheduling.board.cells import Look
 from scheduling.listening import UNKEYED, DagListening
 
@@ -60,8 +61,11 @@ class Facts:
         return Look[state.upper()]
 
 
-def facts(asset: Asset, key: str, *, now: datetime) -> Facts:
-    """All about one key of one asset. The number of queries does not depend on how much there is."""
+def facts(asset: Asset, key: str, *, now: datetime, sight: Sight = EVERYTHING) -> Facts:
+    """All about one key of one asset, with the Dags that are shown.
+
+    The number of queries does not depend on how much there is.
+    """
     partition = (
         Partition.objects.filter(asset=asset, key=key)
         .select_related("attempt_run__dag", "last_event__source_run__dag")
@@ -69,8 +73,9 @@ def facts(asset: Asset, key: str, *, now: datetime) -> Facts:
     )
     events = AssetEvent.objects.filter(asset=asset, partition_key=key).select_related("source_run__dag")
     run = _run(partition)
-    producers = list(Dag.objects.active().filter(outlets__asset=asset).distinct())
-    consumers = list(Dag.objects.active().filter(dependencies__asset=asset).distinct())
+    dags = Dag.objects.active().filter(sight.dags())
+    producers = list(dags.filter(outlets__asset=asset).distinct())
+    consumers = list(dags.filter(dependencies__asset=asset).distinct())
     wanted = _wanted(asset, key, consumers)
     pairs = {(dag.pk, key) for dag in producers} | {(each.dag.pk, each.key) for each in wanted}
     held = _held(pairs, now)

@@ -165,6 +165,15 @@ def canonical(spec: object) -> object:
         return spec
 
 
+def assets_of(dag: Dag, spec: object) -> list[Asset]:
+    """The assets that `dag` would listen to by `spec`.
+
+    :raises InvalidDefinition: with the JSON path of what is wrong with it.
+    """
+    wanted = links_for(read_schedule(dag, spec), dag.updated_at).wanted.values()
+    return [each.asset for each in wanted if each.asset]
+
+
 def links_for(timetable: Timetable | None, at: datetime) -> Links:
     """What a Dag with that timetable listens to, not written."""
     return links_of(timetable, _assets(), at)

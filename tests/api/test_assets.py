@@ -37,7 +37,7 @@ class TestList:
         assert api.get(f"{URL}/{asset.pk}").status_code == 200
 
     def test_needs_the_same_queries_for_many_as_for_one(self, api, lab, django_assert_num_queries):
-        with django_assert_num_queries(5):
+        with django_assert_num_queries(6):
             api.get(f"{URL}?limit=1")
         with django_assert_num_queries(4):
             api.get(f"{URL}?limit=100")

@@ -72,7 +72,7 @@ class TestList:
         assert api.get(f"{URL}?has_import_errors=false").json()["total_entries"] == 0
 
     def test_needs_the_same_queries_for_many_as_for_one(self, api, lab, django_assert_num_queries):
-        with django_assert_num_queries(2):
+        with django_assert_num_queries(3):
             api.get(f"{URL}?limit=1")
         with django_assert_num_queries(1):
             api.get(f"{URL}?limit=100")

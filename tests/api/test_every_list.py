@@ -1,5 +1,7 @@
 """Rules that every list of the API keeps, asked of each of them."""
 
+from functools import partial
+
 import pytest
 from django.http import QueryDict
 
@@ -34,13 +36,14 @@ from partitions_site.api import (
 from partitions_site.api.errors import BadRequest, Invalid, Unprocessable
 from scheduling.algebra import specs
 from scheduling.algebra.partitions import DynamicPartitions
+from scheduling.belonging import EVERYTHING
 from tests.engine.world import asset
 
 pytestmark = pytest.mark.django_db
 
 
 def last_runs():
-    return dags._listed(QueryDict("order_by=last_run_state"))
+    return dags._listed(EVERYTHING, QueryDict("order_by=last_run_state"))
 
 
 LISTS = {
@@ -51,7 +54,7 @@ LISTS = {
     "partitions": (partitions.PARTITIONS, Partition.objects.all),
     "Dags": (dags.DAGS, last_runs),
     "Dag stats": (dag_stats.STATS, Dag.objects.all),
-    "runs": (runs.RUNS, runs.listed),
+    "runs": (runs.RUNS, partial(runs.listed, EVERYTHING)),
     "held runs": (held_runs.HELD_RUNS, HeldRun.objects.all),
     "backfills": (backfills.BACKFILLS, Backfill.objects.all),
     "partitions of backfills": (backfills.PARTITIONS, BackfillPartition.objects.all),
