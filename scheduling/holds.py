@@ -122,6 +122,31 @@ def cancel(row: HeldRun, *, deed: Deed, at: datetime) -> None:
         )
 
 
+def forget(row: HeldRun, *, before: datetime | None = None, deed: Deed, at: datetime) -> int:
+    """Let `row` count no more what it received, or what of it came before an instant.
+
+    What has nothing left is cancelled.
+
+    :returns: how many keys it had received so.
+    :raises NotHeld: if it is not open any more.
+    """
+    with transaction.atomic():
+        locked = _lock(row)
+        received = locked.received.select_related("asset")
+        gone = list(received.filter(received_at__lt=before) if before else received)
+        if len(gone) == received.count():
+            if gone:
+                cancel(locked, deed=deed, at=at)
+            return len(gone)
+        for each in gone:
+            rounds.uncount([locked.pk], each.asset, [each.key])
+        if gone:
+            HeldRun.objects.filter(pk=locked.pk).update(judge_after=at)
+            journal.note("received keys forgotten", deed=deed, at=at, about=row.dag, count=len(gone))
+            doorbell.ring(Bell.JUDGE)
+        return len(gone)
+
+
 def become(rows: Sequence[HeldRun], made: Sequence["runs.DagRun"], *, by: str, at: datetime) -> None:
     """`rows`, which this transaction has locked, have become the runs `made`, in the same order."""
     for row, run in zip(rows, made, strict=True):

@@ -7,6 +7,7 @@ from django.db.models import Exists, Max, OuterRef, Q
 
 from core import bulk
 from core.models import Asset, ConsumedEvent, HeldRun, Partition, ReceivedKey
+from scheduling.listening import UNKEYED
 
 Name = tuple[int, str]
 """A Dag's primary key and a downstream key: what at most one open held run has."""
@@ -59,9 +60,10 @@ def consumed_before(rows: Collection[HeldRun], event_ids: Iterable[int]) -> set[
 def uncount(rows: Collection[int], asset: Asset, keys: Sequence[str]) -> None:
     """Open held runs, by primary key, have received `keys` no more."""
     ReceivedKey.objects.filter(held_run__in=rows, asset=asset, key__in=keys).delete()
-    ConsumedEvent.objects.filter(
-        held_run__in=rows, event__asset=asset, event__partition_key__in=keys
-    ).delete()
+    named = Q(event__partition_key__in=keys)
+    if UNKEYED in keys:
+        named |= Q(event__partition_key=None)
+    ConsumedEvent.objects.filter(named, held_run__in=rows, event__asset=asset).delete()
 
 
 def drop_lost(rows: Collection[HeldRun]) -> set[int]:

@@ -1,10 +1,11 @@
 """Events that wait for the next run of a Dag without partitions: three addresses of `queuedEvents`."""
 
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -15,7 +16,7 @@ from partitions_site.api.assets import find_asset
 from partitions_site.api.auth import GROUPED, Address, check_may, deed, sight_of
 from partitions_site.api.dags import find_dag
 from partitions_site.api.errors import Conflict
-from partitions_site.api.fields import Instant, row_id
+from partitions_site.api.fields import Instant, read_value, row_id
 from partitions_site.api.filters import When
 from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives
@@ -38,6 +39,9 @@ QUEUED = Listing(
 )
 
 
+BEFORE = OpenApiParameter("before", str, description="Only those from before this")
+
+
 class OfAsset(Address):
     """`/api/v2/assets/{asset_id}/queuedEvents`."""
 
@@ -53,11 +57,12 @@ class OfAsset(Address):
     @extend_schema(
         operation_id="delete_asset_queued_events",
         summary="Forget queued events of an asset: one Dag at a time",
+        parameters=[BEFORE],
         responses=gives(None, 204, refusals=(404, 409, 422)),
     )
     def delete(self, request: Request, asset_id: str) -> Response:
         found = _queued().filter(sight_of(request).dags("held_run__dag"))
-        found = found.filter(asset_id=row_id("asset_id", asset_id))
+        found = found.filter(QUEUED.narrowed(request.query_params), asset_id=row_id("asset_id", asset_id))
         return _refused(found, f"Queue event with asset_id: `{asset_id}` was not found")
 
 
@@ -74,7 +79,8 @@ class OfDag(Address):
     @extend_schema(
         operation_id="delete_dag_asset_queued_events",
         summary="Forget the queued events of a Dag",
-        responses=gives(None, 204, refusals=(404, 409)),
+        parameters=[BEFORE],
+        responses=gives(None, 204, refusals=(404, 409, 422)),
     )
     def delete(self, request: Request, dag_id: str) -> Response:
         shown = HeldRun.objects.held().filter(sight_of(request).dags("dag"))
@@ -82,7 +88,9 @@ class OfDag(Address):
         if held is None:
             raise NotFound(f"Queue event with dag_id: `{dag_id}` was not found")
         check_may(request, held)
-        holds.cancel(held, deed=deed(request), at=timezone.now())
+        before = _before(request)
+        if not holds.forget(held, before=before, deed=deed(request), at=timezone.now()):
+            raise NotFound(f"Queue event with dag_id: `{dag_id}` from before {before} was not found")
         return Response(status=204)
 
 
@@ -106,10 +114,12 @@ class OfDagAndAsset(Address):
     @extend_schema(
         operation_id="delete_dag_asset_queued_event",
         summary="Forget queued events of a Dag and an asset: all of the Dag's, or none",
+        parameters=[BEFORE],
         responses=gives(None, 204, refusals=(404, 409, 422)),
     )
     def delete(self, request: Request, dag_id: str, asset_id: str) -> Response:
-        return _refused(self._found(request, dag_id, asset_id), _absent(dag_id, asset_id))
+        found = self._found(request, dag_id, asset_id).filter(QUEUED.narrowed(request.query_params))
+        return _refused(found, _absent(dag_id, asset_id))
 
     def _found(self, request: Request, dag_id: str, asset_id: str) -> "QuerySet[ReceivedKey]":
         return _queued().filter(
@@ -120,6 +130,11 @@ class OfDagAndAsset(Address):
 def _queued() -> "QuerySet[ReceivedKey]":
     rows = ReceivedKey.objects.filter(held_run__state=HeldRun.State.HELD, held_run__partition_key=UNKEYED)
     return rows.select_related("held_run__dag")
+
+
+def _before(request: Request) -> datetime | None:
+    given = request.query_params.get("before")
+    return None if given is None else read_value(Instant(), given, ["query", "before"])
 
 
 def _absent(dag_id: str, asset_id: str) -> str:

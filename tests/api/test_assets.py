@@ -2,6 +2,8 @@
 
 import pytest
 
+from core.models import HeldRun, JournalEntry, ReceivedKey
+
 URL = "/api/v2/assets"
 
 
@@ -203,6 +205,25 @@ class TestQueuedEvents:
         assert api.delete(url).status_code == 204
         assert api.get(url).json()["total_entries"] == 0
         assert api.delete(url).status_code == 404
+
+    def test_are_forgotten_up_to_an_instant(self, api, lab, queued, settle):
+        url, noon = "/api/v2/dags/lab_plain_consumer/assets/queuedEvents", "2026-03-10T12:00:00Z"
+        api.patch("/api/v2/dags/lab_plain_consumer", {"is_paused": True})  # or it would run with both
+        ReceivedKey.objects.update(received_at="2026-03-10T11:00:00Z")
+        assert api.delete(f"{url}?before=2026-03-10T11:00:00Z").status_code == 404
+        assert api.delete(f"{url}?before=noon").status_code == 422
+        api.post(f"{URL}/events", {"asset_id": lab["sales_data"].pk})
+        settle()
+        run_before = HeldRun.objects.held().get(dag__dag_id="lab_plain_consumer")
+        assert api.delete(f"{url}?before={noon}").status_code == 204
+        assert [each["asset_id"] for each in api.get(url).json()["queued_events"]] == [lab["sales_data"].pk]
+        assert [each.event.asset.name for each in run_before.consumed.all()] == ["sales_data"]
+        assert JournalEntry.objects.latest("pk").event == "received keys forgotten"
+
+    def test_that_all_came_before_an_instant_leave_nothing_open(self, api, queued):
+        url = "/api/v2/dags/lab_plain_consumer/assets/queuedEvents"
+        assert api.delete(f"{url}?before=2100-01-01").status_code == 204
+        assert not HeldRun.objects.held().exists()
 
     def test_are_not_forgotten_apart(self, api, queued):
         answer = api.delete(f"/api/v2/assets/{queued}/queuedEvents")
