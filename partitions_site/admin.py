@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString
 
 from core import models
 from partitions_site import grants_admin  # noqa: F401  (registers grants)
+from partitions_site.deeds import deed_of
 from scheduling import configuration
 from scheduling.algebra.errors import InvalidDefinition, PartitionError
 from scheduling.configuration import pools
@@ -36,7 +37,7 @@ CHANGE_SCHEDULE = "core.change_scheduleoverride"
 
 def deed(request: HttpRequest, reason: str = "") -> Deed:
     """What the journal says of a write: whoever has signed in did it, in the admin."""
-    return Deed(by=request.user.get_username(), via="admin", reason=reason)
+    return deed_of(request, "admin", reason)
 
 
 class Record(_Admin):

@@ -9,9 +9,9 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from core.models import Asset
+from partitions_site.deeds import deed_of
 from partitions_site.models import Grant
 from scheduling import journal
-from scheduling.journal import Deed
 
 if TYPE_CHECKING:
     _Admin = admin.ModelAdmin[Grant]
@@ -59,5 +59,4 @@ class Grants(_Admin):
 
 def _note(event: str, request: HttpRequest, grant: Grant) -> None:
     said: Any = {"to": str(grant.user or grant.team), "role": grant.role, "asset_group": grant.asset_group}
-    deed = Deed(by=request.user.get_username(), via="admin")
-    journal.note(event, deed=deed, at=timezone.now(), **said)
+    journal.note(event, deed=deed_of(request, "admin"), at=timezone.now(), **said)

@@ -14,7 +14,8 @@ HEADER = "X-Request-ID"
 ACCEPTED = re.compile(r"[A-Za-z0-9._-]{1,64}")
 """Names that a proxy may give; any other could write lines of its own into the log."""
 
-_current: ContextVar[str] = ContextVar("request_id", default="-")
+NO_REQUEST = "-"
+_current: ContextVar[str] = ContextVar("request_id", default=NO_REQUEST)
 
 
 class RequestId:

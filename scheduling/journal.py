@@ -8,16 +8,23 @@ from typing import Any
 from core import bulk
 from core.models import Asset, Dag, DagRun, JournalEntry
 
-COLUMNS = ("at", "by", "via", "event", "dag_id", "asset_name", "partition_key", "run_id", "reason", "extra")
+COLUMNS = (
+    *("at", "by", "via", "event", "dag_id", "asset_name", "partition_key", "run_id", "reason", "extra"),
+    "request_id",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """The person (or "engine") who acts, the face they came through (web, api, cli, engine), and why."""
+    """The person (or "engine") who acts, the face they came through (web, api, cli, engine), and why.
+
+    `request_id`: the name of the web request in which they do.
+    """
 
     by: str = "engine"
     via: str = "engine"
     reason: str = ""
+    request_id: str = ""
 
 
 ENGINE = Deed()
@@ -57,6 +64,7 @@ def entry(
         by=deed.by,
         via=deed.via,
         reason=deed.reason,
+        request_id=deed.request_id,
         event=event,
         partition_key=key or "",
         extra=extra,

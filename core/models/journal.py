@@ -1,12 +1,16 @@
 """Append-only record of who did what, when, from what to what."""
 
 from django.db import models
+from django.db.models import Q
 
 from core.models.fields import key_field, name_field
 
 
 class JournalEntry(models.Model):
-    """One deed. Names are copied, not linked, so an entry outlives what it speaks of."""
+    """One deed. Names are copied, not linked, so an entry outlives what it speaks of.
+
+    `request_id` names the request that it was done in, as the log of web does; empty where there was none.
+    """
 
     at = models.DateTimeField()
     by = models.CharField(max_length=150)
@@ -17,6 +21,7 @@ class JournalEntry(models.Model):
     partition_key = key_field(default="")
     run_id = models.CharField(max_length=250, default="")
     reason = models.TextField(default="")
+    request_id = models.CharField(max_length=64, default="")
     extra = models.JSONField(default=dict)
 
     class Meta:
@@ -27,6 +32,8 @@ class JournalEntry(models.Model):
             models.Index(fields=["dag_id", "-id"], name="journal_by_dag"),
             # Read by the list of the API, which people ask for by time.
             models.Index(fields=["at", "id"], name="journal_by_time"),
+            # Read by whoever has the name of a request from a log, or from the header of an answer.
+            models.Index(fields=["request_id"], condition=~Q(request_id=""), name="journal_by_request"),
         ]
 
     def __str__(self) -> str:

@@ -39,6 +39,7 @@ from partitions_site.api.errors import TooMany
 from partitions_site.api.parsing import JsonBody
 from partitions_site.api.throttles import PerCaller
 from partitions_site.credentials import tokens_of
+from partitions_site.deeds import deed_of
 from partitions_site.models import ApiToken
 from scheduling.belonging import Sight, Thing
 from scheduling.journal import Deed
@@ -184,7 +185,7 @@ def check_may(request: Request, thing: Thing, right: str = "") -> None:
 
 def deed(request: Request, reason: str = "") -> Deed:
     """What the journal says of a write: whoever asked did it, through the API."""
-    return Deed(by=request.user.get_username(), via="api", reason=reason)
+    return deed_of(request, "api", reason)
 
 
 def web_token(user: AbstractBaseUser, *, life: timedelta, at: datetime) -> str:

@@ -3,7 +3,8 @@
 import json
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet, TextField
+from django.db.models.functions import Cast
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
@@ -17,6 +18,7 @@ from partitions_site.api.filters import AnyOf, Exactly, Pattern, Prefix, When
 from partitions_site.api.masking import masked
 from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives
+from scheduling.belonging import Sight
 
 AIRFLOW_NAMES = {
     "asset event recorded": "create_asset_event",
@@ -53,12 +55,16 @@ class EventLogOut(serializers.Serializer[Any]):
     extra = serializers.SerializerMethodField()
     dag_display_name = serializers.SerializerMethodField(method_name="get_dag_id")
     task_display_name = Always(None)
+    request_id = serializers.SerializerMethodField(help_text="Ours: the `X-Request-ID` it was done under")
 
     def get_dag_id(self, entry: JournalEntry) -> str | None:
         return entry.dag_id or None
 
     def get_run_id(self, entry: JournalEntry) -> str | None:
         return entry.run_id or None
+
+    def get_request_id(self, entry: JournalEntry) -> str | None:
+        return entry.request_id or None
 
     def get_event(self, entry: JournalEntry) -> str:
         return AIRFLOW_NAMES.get(entry.event, entry.event)
@@ -80,6 +86,11 @@ class EventLogOut(serializers.Serializer[Any]):
         return json.dumps(masked({name: each for name, each in own.items() if each} | entry.extra))
 
 
+def logged(sight: Sight) -> "QuerySet[JournalEntry]":
+    """Entries that are shown; what else they say also as text, which has an order."""
+    return JournalEntry.objects.filter(sight.entries()).annotate(extra_text=Cast("extra", TextField()))
+
+
 def _named(events: list[str]) -> Q:
     own = [ours for ours, theirs in AIRFLOW_NAMES.items() if theirs in events]
     return Q(event__in=[*own, *events])
@@ -97,6 +108,7 @@ LOGS = Listing(
         "run_id": "run_id",
         "event": "event",
         "owner": "by",
+        "extra": "extra_text",
         # What no entry has leaves the order to the number, which goes the same way.
         "task_id": "id",
         "logical_date": "id",
@@ -105,6 +117,7 @@ LOGS = Listing(
         Exactly("dag_id", "dag_id"),
         Exactly("run_id", "run_id"),
         Exactly("owner", "by"),
+        Exactly("request_id", "request_id"),
         When("task_id", lambda task_id: Q(pk__in=[]), Text),
         When("map_index", lambda index: Q(pk__in=[]), Whole),
         When("try_number", lambda number: Q(pk__in=[]), Whole),
@@ -135,7 +148,7 @@ class EventLogs(Address):
 
     @LOGS.described("get_event_logs", "Who did what, when")
     def get(self, request: Request) -> Response:
-        return LOGS.answer(request, JournalEntry.objects.filter(sight_of(request).entries()))
+        return LOGS.answer(request, logged(sight_of(request)))
 
 
 class OneEventLog(Address):

@@ -25,6 +25,7 @@ from django_htmx.middleware import HtmxDetails
 
 from core.models import Asset, Backfill, Dag, DagRun, HeldRun
 from partitions_site import grants
+from partitions_site.deeds import deed_of
 from scheduling import health
 from scheduling.belonging import Sight, Thing
 from scheduling.journal import Deed
@@ -158,9 +159,8 @@ SHOWN: dict[type[Model], Callable[[Sight], Q]] = {
 
 def deed(request: HtmxRequest) -> Deed:
     """What the person of this request does, for the journal."""
-    return Deed(
-        by=request.user.get_username(), via="web", reason=request.POST.get("reason", "").strip()[:1000]
-    )
+    reason = request.POST.get("reason", "").strip()[:1000]
+    return deed_of(request, "web", reason)
 
 
 T = TypeVar("T")

@@ -18,6 +18,7 @@ def journal(request: HtmxRequest) -> HttpResponse:
         by=request.GET.get("by", "").strip(),
         key=request.GET.get("key", "").strip(),
         backfill=whole(request.GET.get("backfill")),
+        request=request.GET.get("request", "").strip(),
         sight=sight_of(request),
     )
     after = whole(request.GET.get("after"))

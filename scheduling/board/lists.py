@@ -76,6 +76,7 @@ class JournalFilter:
     by: str = ""
     key: str = ""
     backfill: int = 0
+    request: str = ""
     sight: Sight = EVERYTHING
 
 
@@ -130,6 +131,8 @@ def events(asset: Asset, *, key: str = "", after: int = 0, size: int = PAGE) -> 
 def journal(wanted: JournalFilter, *, after: int = 0, size: int = PAGE) -> Page[JournalEntry]:
     """Journal entries, newest first."""
     rows, sought, within = JournalEntry.objects.all(), _contains(wanted.key), ""
+    if wanted.request:
+        rows = rows.filter(request_id=wanted.request)
     for column, value in (("dag_id", wanted.dag), ("event", wanted.event)):
         if value and not within:
             rows, within = _all_of(rows, column, value), column

@@ -13,7 +13,6 @@ from core.models import (
     Dag,
     DynamicKey,
     HeldRun,
-    JournalEntry,
     Partition,
     ReceivedKey,
 )
@@ -59,7 +58,7 @@ LISTS = {
     "backfills": (backfills.BACKFILLS, Backfill.objects.all),
     "partitions of backfills": (backfills.PARTITIONS, BackfillPartition.objects.all),
     "dynamic keys": (dynamic_keys.KEYS, DynamicKey.objects.all),
-    "journal": (event_logs.LOGS, JournalEntry.objects.all),
+    "journal": (event_logs.LOGS, partial(event_logs.logged, EVERYTHING)),
     "queued events": (queued_events.QUEUED, ReceivedKey.objects.all),
 }
 
