@@ -1,29 +1,27 @@
 """Signing in for programs: web tokens for Airflow's clients, personal tokens for everything else."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import exceptions, serializers, status
 from rest_framework.exceptions import NotFound
 from rest_framework.parsers import BaseParser, FormParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from partitions_site import tries
-from partitions_site.api.auth import OWN, SIGNED_IN, Address, OpenAddress, deed, web_token
+from partitions_site import tokens, tries
+from partitions_site.api.auth import OWN, SIGNED_IN, Address, OpenAddress, deed, may, web_token
 from partitions_site.api.errors import BadRequest, TooMany, Unprocessable, WrongCredentials
-from partitions_site.api.fields import Form, Instant, OneOf, Text, Whole, read_body
+from partitions_site.api.fields import Flag, Form, Instant, OneOf, Text, Whole, read_body, read_value
 from partitions_site.api.parsing import JsonBody
 from partitions_site.api.schema import gives
 from partitions_site.models import ApiToken
 from partitions_site.tries import TooManyTries, Try
-from scheduling import journal
 
 
 class SignIn(serializers.Serializer[Any]):
@@ -36,9 +34,12 @@ class WebTokenOut(serializers.Serializer[Any]):
 
 
 class PersonalTokenIn(Form):
-    name = Text(max_length=100, help_text="What the token is for")
+    name = Text(max_length=tokens.LONGEST_NAME, help_text="What the token is for")
     days = Whole(
-        min_value=1, max_value=3650, required=False, help_text="Days it lives; without, until revoked"
+        min_value=1,
+        max_value=tokens.MOST_DAYS,
+        required=False,
+        help_text="Days it lives; without, until revoked",
     )
     scope = OneOf(
         choices=ApiToken.Scope.values,
@@ -50,6 +51,7 @@ class PersonalTokenIn(Form):
 
 class PersonalTokenOut(serializers.Serializer[Any]):
     id = serializers.CharField(source="token_key", help_text="The first letters of the token")
+    owner = serializers.CharField(source="user.username")
     name = serializers.CharField()
     scope = serializers.CharField()
     created_at = Instant(source="created")
@@ -104,16 +106,23 @@ class CliToken(WebToken):
 
 
 class PersonalTokens(Address):
-    """`/auth/tokens`: the personal tokens of whoever asks."""
+    """`/auth/tokens`: the personal tokens of whoever asks, or for admins everybody's."""
 
     within = OWN
     needs = {"POST": SIGNED_IN}
 
     @extend_schema(
-        operation_id="get_personal_tokens", summary="My tokens", responses=gives(PersonalTokenOut(many=True))
+        operation_id="get_personal_tokens",
+        summary="My tokens",
+        parameters=[OpenApiParameter("all", bool, default=False, description="Everybody's: for admins")],
+        responses=gives(PersonalTokenOut(many=True), refusals=(422,)),
     )
     def get(self, request: Request) -> Response:
-        return Response(PersonalTokenOut(_own(request), many=True).data)
+        everybodys = read_value(Flag(), request.query_params.get("all", "false"), ["query", "all"])
+        if everybodys and not may(request, tokens.SEE_ALL):
+            raise exceptions.PermissionDenied
+        rows = tokens.everybodys() if everybodys else tokens.of(cast(User, request.user))
+        return Response(PersonalTokenOut(rows, many=True).data)
 
     @extend_schema(
         operation_id="create_personal_token",
@@ -124,11 +133,9 @@ class PersonalTokens(Address):
     def post(self, request: Request) -> Response:
         asked, at = read_body(PersonalTokenIn, request), timezone.now()
         life = timedelta(days=asked["days"]) if "days" in asked else None
-        row, token = ApiToken.objects.create(
-            user=request.user, expiry=life, name=asked["name"], scope=asked["scope"]
-        )
-        journal.note(
-            "token made", deed=deed(request), at=at, token=row.token_key, name=row.name, scope=row.scope
+        owner = cast(User, request.user)
+        row, token = tokens.make(
+            owner, asked["name"], scope=asked["scope"], life=life, deed=deed(request), at=at
         )
         shown = PersonalTokenOut(row).data | {"token": token}
         return Response(shown, status=status.HTTP_201_CREATED)
@@ -146,13 +153,10 @@ class PersonalToken(Address):
         responses=gives(None, 204, refusals=(404,)),
     )
     def delete(self, request: Request, token_id: str) -> Response:
-        row = _own(request).filter(token_key=token_id).first()
+        row = tokens.revocable_by(cast(User, request.user)).filter(token_key=token_id).first()
         if row is None:
             raise NotFound(f"You have no token that begins with {token_id!r}")
-        row.delete()
-        journal.note(
-            "token revoked", deed=deed(request), at=timezone.now(), token=row.token_key, name=row.name
-        )
+        tokens.revoke(row, deed=deed(request), at=timezone.now())
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -178,8 +182,3 @@ def _signed_in(request: Request) -> User:
         raise WrongCredentials("Invalid credentials")
     tries.forgive(attempt)
     return user
-
-
-def _own(request: Request) -> "QuerySet[ApiToken]":
-    own: QuerySet[ApiToken] = ApiToken.objects.filter(user=request.user, kind=ApiToken.Kind.PERSONAL)
-    return own

@@ -11,6 +11,7 @@ COMMANDS = {
     "emit": "say that partitions of an asset are there",
     "trigger": "make a run by hand",
     "keys": "the keys of dynamic partitions",
+    "tokens": "what programs come in with",
     "check": "what is wrong with definitions",
     "completion": "a script that completes these commands in bash or zsh",
 }

@@ -19,6 +19,7 @@ from partitions_site.web import (
     runs,
     sensors,
     signin,
+    tokens,
 )
 from partitions_site.web.http import signed_in
 
@@ -73,6 +74,8 @@ urlpatterns = [
     of_the_site("pause-sensor", sensors.pause, "sensor_pause"),
     of_the_site("look", sensors.look, "sensor_look"),
     of_the_site("definitions", definitions.definitions, "definitions"),
+    open_to_all("tokens", tokens.tokens, "tokens"),
+    open_to_all("tokens/<str:token_key>/revoke", tokens.revoke, "token_revoke"),
     grouped("journal", journal.journal, "journal"),
     open_to_all("health", health.health, "health"),
 ]

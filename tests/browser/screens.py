@@ -43,6 +43,7 @@ SCREENS = {
     "plan-wrong": "/backfills/new?dag=ingest_temperatures&selection=seattle|[2010-03-10",
     "definitions": "/definitions",
     "journal": "/journal",
+    "tokens": "/tokens",
     "health": "/health",
 }
 FOLLOWED = {

@@ -12,7 +12,7 @@ from partitions_site.web import urls
 from partitions_site.web.http import signed_in
 from tests.api.groups import MARK, OURS, THEIRS, build, granted, state
 from tests.engine.world import dag
-from tests.web.test_intruders import DEEDS, OPEN, names
+from tests.web.test_intruders import DEEDS, OPEN, OWN, names
 
 pytestmark = pytest.mark.django_db
 
@@ -49,7 +49,7 @@ def form(things):
 
 
 def screens():
-    return [name for name in names() if name not in OPEN]
+    return [name for name in names() if name not in OPEN | OWN]
 
 
 class TestEveryScreen:
