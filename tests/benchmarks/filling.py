@@ -255,7 +255,8 @@ def _runs(scale: float) -> None:
     copies = (JournalEntry(**fields) for _ in range(count))
     while some := list(islice(copies, 5000)):
         JournalEntry.objects.bulk_create(some)
-    for month in range(1, 4):
-        minutes = (datetime(2026, month, 1, tzinfo=UTC) + timedelta(minutes=at) for at in range(5000))
+    for number in range(1, 4):
+        first = NOW - timedelta(days=6 * number)
+        minutes = (first + timedelta(minutes=at) for at in range(5000))
         ask = backfills.Ask((load,), keys=tuple(f"{minute:%Y-%m-%dT%H:%M}" for minute in minutes))
         backfills.start(ask, deed=ALICE, at=NOW)
