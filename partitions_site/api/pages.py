@@ -201,4 +201,5 @@ def _order_of_column(column: str) -> Order:
 
 
 def _count_up_to_limit(rows: Rows) -> int:
-    return rows.order_by()[: MOST_COUNTED + 1].count()
+    # The key alone: what lists are annotated with, SQLite would work out for every row.
+    return rows.order_by().values("pk")[: MOST_COUNTED + 1].count()

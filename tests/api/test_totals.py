@@ -2,10 +2,11 @@
 
 import pytest
 from django.db import connection
+from django.db.models.functions import Length
 from django.test.utils import CaptureQueriesContext
 
 from core.models import AssetEvent
-from partitions_site.api import totals
+from partitions_site.api import pages, totals
 from tests.engine.world import asset, emit
 
 pytestmark = pytest.mark.django_db
@@ -66,3 +67,10 @@ def test_many_are_read_once():
     with CaptureQueriesContext(connection) as queries:
         count()
     assert f'"id" > {AssetEvent.objects.latest("pk").pk}' in queries[0]["sql"]
+
+
+def test_a_count_that_stops_works_out_nothing_else():
+    emit("daily", "a", "b")
+    with CaptureQueriesContext(connection) as queries:
+        assert pages._count_up_to_limit(AssetEvent.objects.annotate(length=Length("partition_key"))) == 2
+    assert "LENGTH" not in queries[0]["sql"]
