@@ -63,6 +63,8 @@ class Shop:
         definitions.write_text(DEFINITIONS.format(notes=str(self.notes)))
         self.url = environment.get("DATABASE_URL")
         login = ["--user", ":".join(LOGIN), "--no-demo", "--definitions", str(definitions)]
+        # Runs of workers that are killed belong to them until the lease ends: nothing else is waited for.
+        environment = {"PARTITA_LEASE_SECONDS": "10"} | environment
         self.installation = Installation(directory / "var", *login, *options, environment=environment)
 
     def rows(self, sql: str) -> list[tuple]:
