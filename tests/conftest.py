@@ -1,6 +1,8 @@
 """What all tests share: a fast password hash, the servers they need, and a word about what was not run."""
 
 import os
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
@@ -72,9 +74,27 @@ def postgres_server(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.fixture
-def postgres_url(postgres_server: str) -> Iterator[str]:
+def empty_postgres_url(postgres_server: str) -> Iterator[str]:
     """The URL of an empty database, for an installation in other processes."""
     with servers.empty_postgres_database(postgres_server, f"partita_{os.getpid()}") as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def migrated(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The name of a database in which nothing is but the tables: others are copied from it at once."""
+    name = f"partita_{os.getpid()}_migrated"
+    with servers.empty_postgres_database(postgres_server, name) as url:
+        environment = {"DATABASE_URL": url, "PARTITA_DATA_DIR": str(tmp_path_factory.mktemp("migrated"))}
+        command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "migrate", "-v", "0"]
+        subprocess.run(command, env=os.environ | environment, check=True)
+        yield name
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str, migrated: str) -> Iterator[str]:
+    """The URL of a database with nothing but the tables, for an installation in other processes."""
+    with servers.empty_postgres_database(postgres_server, f"partita_{os.getpid()}", migrated) as url:
         yield url
 
 
@@ -86,9 +106,9 @@ def redis_url(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def module_postgres_url(postgres_server: str) -> Iterator[str]:
+def module_postgres_url(postgres_server: str, migrated: str) -> Iterator[str]:
     """The same for all tests of a file together."""
-    with servers.empty_postgres_database(postgres_server, f"partita_{os.getpid()}_module") as url:
+    with servers.empty_postgres_database(postgres_server, f"partita_{os.getpid()}_module", migrated) as url:
         yield url
 
 

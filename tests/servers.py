@@ -64,11 +64,14 @@ def postgres() -> Iterator[str]:
 
 
 @contextmanager
-def empty_postgres_database(server: str, name: str) -> Iterator[str]:
-    """A new database `name` on `server`, dropped afterwards whoever is connected to it."""
+def empty_postgres_database(server: str, name: str, template: str = "template1") -> Iterator[str]:
+    """A new database `name` on `server`, dropped afterwards whoever is connected to it.
+
+    :param template: the name of a database that it begins as a copy of.
+    """
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
-        connection.execute(f'CREATE DATABASE "{name}"')
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
     try:
         yield server.rsplit("/", 1)[0] + f"/{name}"
     finally:

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 
 import psycopg
 import pytest
@@ -34,20 +33,13 @@ class Crowd:
             "PARTITA_DATA_DIR": str(data_dir),
             "DJANGO_SETTINGS_MODULE": "partitions_site.settings",
         }
-        self.python("manage.py", "migrate", "-v", "0")
 
     def define(self, **dags):
         self.python("-c", DEFINE, json.dumps(dags))
 
     def run(self, *commands):
         """Let all `commands` begin at the same instant, and wait for them."""
-        meeting = tempfile.mkdtemp(dir=self.env["PARTITA_DATA_DIR"])
-        env = self.env | {"PARTITA_TEST_MEETING": meeting, "PARTITA_TEST_CROWD": str(len(commands))}
-        together = [
-            subprocess.Popen([sys.executable, "-m", "tests.services.crowd", *command], env=env)
-            for command in commands
-        ]
-        assert [process.wait() for process in together] == [0] * len(commands)
+        self.python("-m", "tests.services.crowd", json.dumps(commands))
         assert self.rows(DEADLOCKS) == [(0,)]
 
     def rows(self, sql):

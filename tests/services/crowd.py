@@ -1,14 +1,16 @@
 """Processes that crowd around one database.
 
-`python -m tests.services.crowd post ASSET KEY...`, or `… engine`, `… judge` or `… work`. They begin together:
-each waits until PARTITA_TEST_CROWD of them have come to the directory PARTITA_TEST_MEETING.
+`python -m tests.services.crowd COMMANDS`, which are a JSON list of `["post", ASSET, KEY, ...]`, `["engine"]`,
+`["judge"]` and `["work"]`: a process for each, forked once all modules are loaded. They begin together.
 """
 
+import json
+import multiprocessing
 import os
 import sys
 import time
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from multiprocessing.synchronize import Barrier
 
 import django
 
@@ -19,26 +21,29 @@ from scheduling import claims, events, holds  # noqa: E402
 from scheduling.events import EventReport  # noqa: E402
 from scheduling.journal import Deed  # noqa: E402
 
-QUIET_SECONDS = 5
+FORK = multiprocessing.get_context("fork")
+posting = FORK.Value("i", 0)
+"""How many have not posted all yet: engines go on as long as there are any."""
 
 
 def post(name: str, *keys: str) -> None:
     """Report each key in a transaction of its own."""
     asset, deed = Asset.objects.get(name=name), Deed(by=f"process {os.getpid()}", via="api")
-    for key in keys:
-        events.register_events(
-            [EventReport(asset, key)], source=AssetEvent.Source.API, deed=deed, at=datetime.now(UTC)
-        )
+    try:
+        for key in keys:
+            events.register_events(
+                [EventReport(asset, key)], source=AssetEvent.Source.API, deed=deed, at=datetime.now(UTC)
+            )
+    finally:
+        with posting.get_lock():
+            posting.value -= 1
 
 
 def engine() -> None:
-    """Map and judge in small portions, so that many meet, until nothing has come for a while."""
-    worked = time.monotonic()
-    while time.monotonic() - worked < QUIET_SECONDS:
+    """Map and judge in small portions, so that many meet, until all is posted and nothing left to do."""
+    while posting.value or _left_to_do():
         now = datetime.now(UTC)
-        if holds.route_pending(now=now, limit=7) + holds.judge_due(now=now, limit=3):
-            worked = time.monotonic()
-        else:
+        if not holds.route_pending(now=now, limit=7) + holds.judge_due(now=now, limit=3):
             time.sleep(0.01)
 
 
@@ -75,13 +80,28 @@ def _look_around(run: DagRun) -> None:
         assert taken <= run.pool.slots, f"{taken} slots taken of {run.pool.slots} in {run.pool}"
 
 
-def _meet() -> None:
-    meeting = Path(os.environ["PARTITA_TEST_MEETING"])
-    (meeting / str(os.getpid())).touch()
-    while len(list(meeting.iterdir())) < int(os.environ["PARTITA_TEST_CROWD"]):
-        time.sleep(0.01)
+def _left_to_do() -> bool:
+    return (
+        AssetEvent.objects.filter(routed_at=None).exists() or HeldRun.objects.due(datetime.now(UTC)).exists()
+    )
+
+
+def _together(commands: list[list[str]]) -> list[int]:
+    """The exit codes of processes that were begun for `commands`, and have waited for each other."""
+    barrier = FORK.Barrier(len(commands))
+    posting.value = sum(name == "post" for name, *_ in commands)
+    crowd = [FORK.Process(target=_begin, args=(barrier, *command)) for command in commands]
+    for each in crowd:
+        each.start()
+    for each in crowd:
+        each.join()
+    return [each.exitcode for each in crowd]
+
+
+def _begin(barrier: Barrier, name: str, *arguments: str) -> None:
+    barrier.wait()
+    {"post": post, "engine": engine, "judge": judge, "work": work}[name](*arguments)
 
 
 if __name__ == "__main__":
-    _meet()
-    {"post": post, "engine": engine, "judge": judge, "work": work}[sys.argv[1]](*sys.argv[2:])
+    sys.exit(any(_together(json.loads(sys.argv[1]))))

@@ -54,11 +54,11 @@ class TestFiles:
 @pytest.mark.timeout(180)
 class TestCommands:
     @pytest.fixture
-    def installation(self, tmp_path, postgres_url, redis_url):
+    def installation(self, tmp_path, empty_postgres_url, redis_url):
         definitions = tmp_path / "shop.py"
         definitions.write_text(DEFINITIONS)
         environment = {
-            "DATABASE_URL": postgres_url,
+            "DATABASE_URL": empty_postgres_url,
             "REDIS_URL": redis_url,
             "PARTITA_DEFINITIONS": str(definitions),
             "PARTITA_SECRET_KEY": "given, as in the file",
@@ -74,7 +74,7 @@ class TestCommands:
         yield installation
         installation.kill_everything()
 
-    def test_all_of_them_together_execute_a_run_and_stop_in_good_order(self, installation, postgres_url):
+    def test_all_of_them_together_execute_a_run_and_stop_in_good_order(self, installation):
         assert installation.popen(*OURS["migrate"]["command"]).wait(60) == 0
         owner = ["createsuperuser", "--noinput", "--username", LOGIN[0], "--email", "tester@example.org"]
         assert installation.popen(*owner).wait(60) == 0
@@ -87,7 +87,7 @@ class TestCommands:
         installation.wait_for(installation.answers)
         installation.sign_in()
         installation.wait_for(lambda: self.ask_for_a_run(installation) == 200)
-        installation.wait_for(lambda: self.runs(postgres_url) == [("slice", "2026-03-10", "success")])
+        installation.wait_for(lambda: self.runs(installation) == [("slice", "2026-03-10", "success")])
         for child in started.values():
             child.terminate()
         assert {name: child.wait(60) for name, child in started.items()} == dict.fromkeys(started, 0)
@@ -97,6 +97,6 @@ class TestCommands:
         body = {"partition_key": "2026-03-10"}
         return installation.request("POST", "/api/v2/dags/slice/dagRuns", body)[0]
 
-    def runs(self, postgres_url):
-        with psycopg.connect(postgres_url) as connection:
+    def runs(self, installation):
+        with psycopg.connect(installation.environment()["DATABASE_URL"]) as connection:
             return connection.execute(RUNS).fetchall()
