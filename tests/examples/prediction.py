@@ -3,6 +3,7 @@
 import csv
 from collections import Counter
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -11,6 +12,7 @@ ZONE = ZoneInfo("America/Los_Angeles")
 SOURCES = {"seattle": "seattle-temps.csv", "sf": "sf-temps.csv"}
 
 
+@lru_cache
 def readings(city: str) -> dict[str, float]:
     package = Path(find_spec("vega_datasets").submodule_search_locations[0])
     with (package / "_data" / SOURCES[city]).open() as file:
