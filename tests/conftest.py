@@ -36,13 +36,28 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests of what only PostgreSQL does belong to the run on PostgreSQL (`./partita test --postgres`)."""
-    if connection.vendor == "postgresql":
-        return
-    elsewhere = [item for item in items if item.get_closest_marker("pg")]
-    items[:] = [item for item in items if item not in elsewhere]
+    """Leave out what is of another database, and put what takes long first, not to wait for it last.
+
+    Of a run on PostgreSQL (`./partita test --postgres`) are the tests that use the database, and those of
+    what only PostgreSQL does; others would show again what they show on SQLite.
+    """
+    on_postgres = connection.vendor == "postgresql"
+    belongs = _uses_the_database if on_postgres else lambda item: not item.get_closest_marker("pg")
+    elsewhere = [item for item in items if not belongs(item)]
+    items[:] = sorted((item for item in items if belongs(item)), key=_haste)
     if elsewhere:
         config.hook.pytest_deselected(items=elsewhere)
+
+
+def _uses_the_database(item: pytest.Item) -> bool:
+    marked = any(item.get_closest_marker(name) for name in ("pg", "django_db", "services", "browser"))
+    return marked or not {"db", "transactional_db", "django_db_setup"}.isdisjoint(item.fixturenames)
+
+
+def _haste(item: pytest.Item) -> int:
+    """Tests that wait for processes first, then those that work long."""
+    names = (("services", "browser"), ("slow",))
+    return next((place for place, each in enumerate(names) if any(map(item.get_closest_marker, each))), 2)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
