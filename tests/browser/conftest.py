@@ -14,9 +14,9 @@ DEFINITIONS = Path(__file__).parent / "definitions"
 expect.set_options(timeout=20_000)
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    """Web and engine in processes of their own, on SQLite."""
+    """Web and engine in processes of their own, on SQLite: what another file has left would be found here."""
     made = Installation(
         tmp_path_factory.mktemp("installed") / "var",
         "--no-demo",
@@ -39,7 +39,7 @@ def browser(chromium_path: str) -> Iterator[Browser]:
         started.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def session(browser: Browser, installation: Installation) -> Iterator[dict[str, object]]:
     """The cookies of somebody who has signed in."""
     context = browser.new_context(base_url=installation.address())
