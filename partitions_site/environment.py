@@ -60,6 +60,9 @@ class Environment:
     def address(self, name: str, purpose: str) -> str:
         return self._read(Knob(name, "", purpose), _address, "an http(s) address without a password in it")
 
+    def pairs(self, name: str, purpose: str) -> dict[str, str]:
+        return self._read(Knob(name, "", purpose), _pairs, "pairs such as there=here, separated by commas")
+
     def path(self, name: str, default: Path, shown: str, purpose: str) -> Path:
         """A path; `shown` stands for the default in the documentation."""
         self.knobs.append(Knob(name, shown, purpose))
@@ -116,6 +119,13 @@ def _address(text: str) -> str:
     if text and (wrong or not (text.isascii() and text.isprintable()) or " " in text):
         raise ValueError(text)
     return text
+
+
+def _pairs(text: str) -> dict[str, str]:
+    found = [item.partition("=") for item in _items(text)]
+    if not all(first.strip() and second.strip() for first, _, second in found):
+        raise ValueError(text)
+    return {first.strip(): second.strip() for first, _, second in found}
 
 
 def _items(text: str) -> list[str]:

@@ -38,6 +38,23 @@ class Grant(models.Model):
         return f"{self.role} of {self.asset_group} for {self.user or self.team}"
 
 
+class Identity(models.Model):
+    """Who a login is for an OpenID Connect provider: `subject` never changes, whatever a person is called."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="identities")
+    issuer = models.CharField(max_length=250)
+    subject = models.CharField(max_length=255)
+
+    class Meta:
+        verbose_name_plural = "identities"
+        constraints = [
+            models.UniqueConstraint("issuer", "subject", name="a_subject_of_a_provider_is_one_login")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} as {self.subject}"
+
+
 class ApiToken(AbstractAuthToken):
     """One way in for a program. Only a digest is kept: the token itself is shown once, to whoever made it.
 

@@ -1,6 +1,7 @@
 """Every setting of an installation, once. What can be changed has one environment variable."""
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
 
@@ -74,6 +75,24 @@ SIGN_IN_TRIES = env.number(
     10,
     "Wrong passwords of one name from one address in five minutes; 0: any number",
 )
+OIDC_ISSUER = env.address(
+    "PARTITA_OIDC_ISSUER", "OpenID Connect provider that people may sign in with, as it calls itself"
+)
+OIDC_CLIENT_ID = env.text("PARTITA_OIDC_CLIENT_ID", "", "What the provider calls this site")
+OIDC_CLIENT_SECRET = env.text("PARTITA_OIDC_CLIENT_SECRET", "", "What this site proves it with")
+OIDC_NAME = env.text("PARTITA_OIDC_NAME", "single sign-on", "What stands on the button, after Sign in with")
+OIDC_GROUPS_CLAIM = env.text("PARTITA_OIDC_GROUPS_CLAIM", "groups", "The claim that lists somebody's groups")
+OIDC_GROUPS = env.pairs(
+    "PARTITA_OIDC_GROUPS",
+    "`group there=group here`, separated by commas; then only those come in who are in one of them",
+)
+OIDC_LINK_BY_EMAIL = env.flag(
+    "PARTITA_OIDC_LINK_BY_EMAIL", False, "A verified address that equals that of one login is that login"
+)
+if OIDC_ISSUER and not OIDC_CLIENT_ID:
+    raise WrongSetting("PARTITA_OIDC_CLIENT_ID must be set where PARTITA_OIDC_ISSUER is")
+if OIDC_ISSUER and find_spec("authlib") is None:
+    raise WrongSetting("PARTITA_OIDC_ISSUER needs Authlib: install it as requirements.txt pins it")
 X_FRAME_OPTIONS = "DENY"
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"

@@ -1,21 +1,23 @@
 """Coming in, going out, and the theme, which is all a page remembers of a person."""
 
+from django.conf import settings
 from django.contrib import auth
 from django.contrib.auth.forms import AuthenticationForm
 from django.core.exceptions import PermissionDenied
-from django.http import HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from partitions_site import tries
+from partitions_site import oidc, tries
 from partitions_site.tries import TooManyTries, Try
 from partitions_site.web.http import THEMES, HtmxRequest, answer
 
 A_YEAR = 365 * 24 * 3600
+ONWARD = "oidc_onward"
 
 
 @never_cache
@@ -37,8 +39,36 @@ def sign_in(request: HtmxRequest) -> HttpResponse:
         tries.forgive(attempt)
         auth.login(request, form.get_user())
         return HttpResponseRedirect(onward)
-    context = {"form": form, "next": onward}
+    context = {"form": form, "next": onward, "oidc_name": _oidc_name()}
     return answer(request, "signin/sign_in.html", (), context, status=422 if form.is_bound else 200)
+
+
+@never_cache
+@require_safe
+def elsewhere(request: HtmxRequest) -> HttpResponseBase:
+    """To the OpenID Connect provider of the settings."""
+    if not oidc.is_set():
+        raise Http404
+    request.session[ONWARD] = _onward(request, request.GET.get("next", ""))
+    try:
+        return oidc.ask(request, request.build_absolute_uri(reverse("oidc_callback")))
+    except oidc.NotLetIn as refusal:
+        return _refused(request, str(refusal), status=502)
+
+
+@never_cache
+@require_safe
+def back_from_elsewhere(request: HtmxRequest) -> HttpResponse:
+    """Where the provider sends people back to."""
+    if not oidc.is_set():
+        raise Http404
+    onward = _onward(request, request.session.pop(ONWARD, ""))
+    try:
+        user = oidc.answered(request)
+    except oidc.NotLetIn as refusal:
+        return _refused(request, str(refusal), status=403)
+    auth.login(request, user)
+    return HttpResponseRedirect(onward)
 
 
 @never_cache
@@ -78,10 +108,25 @@ def change_theme(request: HtmxRequest) -> HttpResponse:
 def _not_now(request: HtmxRequest, refusal: TooManyTries, onward: str) -> HttpResponse:
     """The password is not looked at: whether it was right stays unknown."""
     form = AuthenticationForm(request, initial={"username": request.POST.get("username", "")})
-    context = {"form": form, "next": onward, "refusal": refusal}
+    context = {"form": form, "next": onward, "refusal": refusal, "oidc_name": _oidc_name()}
     response = answer(request, "signin/sign_in.html", (), context, status=429)
     response.headers["Retry-After"] = str(refusal.seconds)
     return response
+
+
+def _refused(request: HtmxRequest, sentence: str, *, status: int) -> HttpResponse:
+    """Back at the sign-in page, with why."""
+    context = {
+        "form": AuthenticationForm(request),
+        "next": "/",
+        "refusal": sentence,
+        "oidc_name": _oidc_name(),
+    }
+    return answer(request, "signin/sign_in.html", (), context, status=status)
+
+
+def _oidc_name() -> str:
+    return settings.OIDC_NAME if oidc.is_set() else ""
 
 
 def _onward(request: HtmxRequest, address: str) -> str:

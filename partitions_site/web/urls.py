@@ -41,6 +41,8 @@ def open_to_all(route: str, view: Any, name: str) -> URLPattern:
 
 urlpatterns = [
     path("sign-in", signin.sign_in, name="login"),
+    path("sign-in/elsewhere", signin.elsewhere, name="oidc"),
+    path("sign-in/back", signin.back_from_elsewhere, name="oidc_callback"),
     path("sign-out", signin.sign_out, name="logout"),
     path("theme", signin.change_theme, name="theme"),
     grouped("", overview.overview, "overview"),

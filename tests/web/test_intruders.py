@@ -17,7 +17,7 @@ from tests.web.reading import Page
 pytestmark = pytest.mark.django_db
 
 BAD = '<img src=x onerror=alert(1)>{{7*7}}"'
-OPEN = {"login", "logout", "theme"}
+OPEN = {"login", "oidc", "oidc_callback", "logout", "theme"}
 OWN = {"tokens", "token_revoke"}
 """Screens where everybody does something to what is their own."""
 LOOKS = {
