@@ -63,8 +63,10 @@ def insert(
     columns: Sequence[str],
     rows: Rows,
     conflict: Ignore | Replace | Newest | None = None,
-) -> None:
+) -> int:
     """Insert `rows`, values in the order of `columns`; rows are written, and locked, in the order given.
+
+    Returns how many were written.
 
     A row that breaks a unique constraint is an IntegrityError, unless `conflict` says otherwise.
 
@@ -72,7 +74,7 @@ def insert(
         gives them, so all that have no default of its own must be named.
     """
     if not rows:
-        return
+        return 0
     names = tuple(columns)
     given = _columns(_fields(model, names), rows)
     with prepared.cursor() as cursor:
@@ -85,6 +87,7 @@ def insert(
             cursor.execute(_insertion(model, names, conflict, same), [*once, *each])
         else:
             cursor.executemany(_insertion(model, names, conflict), list(zip(*given, strict=True)))
+        return int(cursor.rowcount)
 
 
 def insert_one(model: type[models.Model], columns: Sequence[str], row: tuple[Any, ...]) -> int:

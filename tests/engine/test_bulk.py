@@ -18,7 +18,7 @@ def row(key, extra=None, at=NOW, stale=None):
 
 
 def write(*rows, conflict=None):
-    bulk.insert(Partition, COLUMNS, rows, conflict or bulk.Ignore())
+    return bulk.insert(Partition, COLUMNS, rows, conflict or bulk.Ignore())
 
 
 class TestLoad:
@@ -63,8 +63,8 @@ class TestInsert:
         assert Asset.objects.get(name="y").partitions == {"a": None}
 
     def test_a_row_that_is_there_is_left_as_it_was(self):
-        write(row("k", {"n": 1}))
-        write(row("k", {"n": 2}), row("other"))
+        assert write(row("k", {"n": 1})) == 1
+        assert write(row("k", {"n": 2}), row("other")) == 1
         assert list(Partition.objects.order_by("key").values_list("key", "extra")) == [
             ("k", {"n": 1}),
             ("other", {}),
@@ -96,7 +96,7 @@ class TestInsert:
 
     def test_no_rows_are_no_statement(self, django_assert_num_queries):
         with django_assert_num_queries(0):
-            write()
+            assert write() == 0
 
     @pytest.mark.parametrize("count", [1, 2, 3])
     def test_rows_may_have_any_columns_in_common(self, count):
