@@ -7,12 +7,13 @@ from datetime import datetime
 
 from django.db.models import F
 
-from core.models import Dag, HeldRun, Partition, ReceivedKey
-from scheduling import filling, listening, presence, rounds
+from core.models import Dag, HeldRun, Partition
+from scheduling import filling, listening, presence, rounds, tally
 from scheduling.algebra import verdicts
 from scheduling.algebra.conditions import Leaf
 from scheduling.algebra.verdicts import Held, Kind, Listening, Verdict
 from scheduling.listening import BrokenDefinition, DagListening
+from scheduling.tally import Place
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +44,7 @@ def assess(rows: Sequence[HeldRun], *, now: datetime) -> dict[int, Verdict]:
 def judge_all(
     rows: Sequence[HeldRun],
     heard: Mapping[int, DagListening | BrokenDefinition],
-    received: Mapping[int, Sequence[ReceivedKey]],
+    received: Mapping[int, Mapping[Place, bool]],
     *,
     now: datetime,
 ) -> dict[int, Verdict]:
@@ -53,10 +54,8 @@ def judge_all(
 
 def cases(rows: Sequence[HeldRun]) -> dict[int, Case | BrokenDefinition]:
     """What there is to judge about each of `rows`, by primary key."""
-    received: dict[int, list[ReceivedKey]] = {row.pk: [] for row in rows}
-    for each in ReceivedKey.objects.filter(held_run__in=rows).order_by("asset_id", "key"):
-        received[each.held_run_id].append(each)
-    return _cases(rows, listening.of_dags({row.dag for row in rows}), received)
+    received = tally.received_of(row.pk for row in rows)
+    return _cases(rows, listening.of_dags({row.dag_id: row.dag for row in rows}.values()), received)
 
 
 def as_if_opened(dag: Dag, key: str, *, now: datetime) -> Case:
@@ -105,7 +104,7 @@ def _verdicts(found: Mapping[int, Case | BrokenDefinition], now: datetime) -> di
 def _cases(
     rows: Sequence[HeldRun],
     heard: Mapping[int, DagListening | BrokenDefinition],
-    received: Mapping[int, Sequence[ReceivedKey]],
+    received: Mapping[int, Mapping[Place, bool]],
 ) -> dict[int, Case | BrokenDefinition]:
     facts = Facts(rounds.fired_before(rows), _known(rows, heard), _present(rows, heard, received))
     return {row.pk: _case(row, heard[row.dag_id], received[row.pk], facts) for row in rows}
@@ -134,14 +133,14 @@ def _known(
 def _present(
     rows: Sequence[HeldRun],
     heard: Mapping[int, DagListening | BrokenDefinition],
-    received: Mapping[int, Sequence[ReceivedKey]],
+    received: Mapping[int, Mapping[Place, bool]],
 ) -> Set[int]:
     """Assets without partitions that have data. Only those are looked at of which a held run has no key."""
     asset_ids: set[int] = set()
     for row in rows:
         answer = heard[row.dag_id]
         if isinstance(answer, DagListening) and not answer.takes_keyless:
-            asset_ids |= answer.leaf_of.keys() - {each.asset_id for each in received[row.pk]}
+            asset_ids |= answer.leaf_of.keys() - {asset_id for asset_id, _ in received[row.pk]}
     return presence.latest_events(asset_ids).keys() if asset_ids else frozenset()
 
 
@@ -153,14 +152,15 @@ def _present_of(heard: DagListening, received: Set[int]) -> Collection[Leaf]:
 
 
 def _case(
-    row: HeldRun, answer: DagListening | BrokenDefinition, received: Sequence[ReceivedKey], facts: Facts
+    row: HeldRun, answer: DagListening | BrokenDefinition, received: Mapping[Place, bool], facts: Facts
 ) -> Case | BrokenDefinition:
     if isinstance(answer, BrokenDefinition):
         return answer
+    leaf_of = answer.leaf_of
     counted: dict[Leaf, dict[str, bool]] = {}
-    for each in received:
-        if each.asset_id in answer.leaf_of:
-            counted.setdefault(answer.leaf_of[each.asset_id], {})[each.key] = each.is_fresh
+    for (asset_id, key), is_fresh in sorted(received.items()):
+        if asset_id in leaf_of:
+            counted.setdefault(leaf_of[asset_id], {})[key] = is_fresh
     held = Held(
         key=row.partition_key,
         opened_at=row.opened_at,
@@ -168,9 +168,7 @@ def _case(
         is_late=row.pk in facts.late,
         paused=row.dag.is_paused,
         received=counted,
-        known={leaf: facts.known[pk] for pk, leaf in answer.leaf_of.items() if pk in facts.known},
-        present=()
-        if answer.takes_keyless
-        else {answer.leaf_of[pk] for pk in facts.present & set(answer.leaf_of)},
+        known={leaf_of[pk]: keys for pk, keys in facts.known.items() if pk in leaf_of},
+        present=() if answer.takes_keyless else {leaf_of[pk] for pk in facts.present if pk in leaf_of},
     )
     return Case(row.dag, answer.listening, held)

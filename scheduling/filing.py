@@ -1,37 +1,86 @@
 """Counts arrivals into held runs: locks the open one or opens it, and counts what is there already."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
+from typing import Any
 
 from core import bulk
-from core.models import Dag, HeldRun, Partition, ReceivedKey
+from core.models import Dag, HeldRun, Partition
 from scheduling import filling, listening, rounds, states
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.verdicts import Late
 from scheduling.listening import UNKEYED, BrokenDefinition, DagListening
-from scheduling.mapping import Arrival, Excess
+from scheduling.mapping import Arrival, Excess, Mapped
 from scheduling.rounds import Name
+from scheduling.tally import Tally
+
+
+class Overtaken(Exception):
+    """Somebody else has opened one of the held runs meanwhile: begin anew, and it is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """The held runs that something arrives for, and what they count; nothing of it is written yet."""
+
+    rows: Sequence[HeldRun]
+    tally: Tally
+
+    def and_also(self, other: "Filed") -> "Filed":
+        rows = {(row.dag_id, row.partition_key): row for row in (*self.rows, *other.rows)}
+        return Filed([rows[name] for name in sorted(rows)], self.tally.and_also(other.tally))
+
+
+def arrange(mapped: Mapped, now: datetime) -> Filed:
+    """Count what arrives without writing. Call inside a transaction, and `write` at its end.
+
+    Held runs that are open stay locked until it ends, so nothing is counted into one that fires meanwhile:
+    whoever comes second finds it closed and opens the next round. Those that are not open yet are not saved.
+    """
+    dags = {each.dag.pk: each.dag for each in (*mapped.arrivals, *mapped.excesses)}
+    names = {(arrival.dag.pk, arrival.key) for arrival in mapped.arrivals}
+    rows = _locked(sorted(names))
+    absent = sorted(names - rows.keys())
+    rows |= zip(absent, _next_rounds(absent, dags, now), strict=True)
+    filed = _counted(mapped.arrivals, rows, dags, now)
+    if mapped.excesses:
+        rows = _open_of(mapped.excesses) | {(row.dag_id, row.partition_key): row for row in filed.rows}
+        filed = filed.and_also(_counted(beyond_limit(mapped.excesses, rows), rows, dags, now))
+    for row in filed.rows:
+        row.dag = dags[row.dag_id]
+    return filed
+
+
+def write(filed: Filed, columns: Sequence[str]) -> None:
+    """Save those of `filed` that are new, and `columns` of the others.
+
+    :raises Overtaken: if a new one is there by now. Roll back then.
+    """
+    fresh = [row for row in filed.rows if row._state.adding]
+    if bulk.insert(HeldRun, _COLUMNS, _values(fresh, _COLUMNS), bulk.Ignore()) < len(fresh):
+        raise Overtaken
+    saved = [row for row in filed.rows if not row._state.adding]
+    bulk.update(HeldRun, columns, _values(saved, ("id", *columns)))
+    filed.tally.write()
 
 
 def file(arrivals: Sequence[Arrival], now: datetime, *, anew: Collection[int] = ()) -> list[HeldRun]:
     """Count `arrivals` and mark their held runs to be judged. Call inside a transaction.
 
     :param anew: primary keys of held runs that look again at what is there, as if they were just opened.
-
-    The rows stay locked until it ends, so nothing is counted into a held run that fires meanwhile: whoever
-    comes second finds it closed and opens the next round.
     """
     dags = {arrival.dag.pk: arrival.dag for arrival in arrivals}
     rows = _lock_or_open({(arrival.dag.pk, arrival.key) for arrival in arrivals}, dags, now)
-    arrivals = _note_late(uncounted(arrivals), rows, now)
-    rows = _with_arrivals(rows, arrivals)
-    filling.fill([row for row in rows.values() if row.filled_at is None or row.pk in anew], dags)
-    _receive(arrivals, rows)
-    rounds.consume((rows[arrival.dag.pk, arrival.key].pk, arrival.event.pk) for arrival in arrivals)
-    touched = [row.pk for row in rows.values()]
+    filed = _counted(arrivals, rows, dags, now, anew)
+    touched = {row.pk for row in filed.rows}
+    idle = [row.pk for row in rows.values() if row.pk not in touched and row.filled_at is None]
+    HeldRun.objects.filter(pk__in=idle).delete()
+    filed.tally.write()
     HeldRun.objects.filter(pk__in=touched).update(judge_after=now, last_event_at=now, filled_at=now)
-    return list(rows.values())
+    return list(filed.rows)
 
 
 def uncounted(arrivals: Sequence[Arrival]) -> list[Arrival]:
@@ -46,11 +95,7 @@ def uncounted(arrivals: Sequence[Arrival]) -> list[Arrival]:
 
 def of_open(excesses: Sequence[Excess]) -> list[Arrival]:
     """What events over the limit mean to held runs that are open, which are locked: they open none."""
-    names = sorted({(each.dag.pk, key) for each in excesses for key in each.keys})
-    found: set[Name] = set()
-    for start in range(0, len(names), filling.PORTION):
-        found |= _locked(names[start : start + filling.PORTION]).keys()
-    return beyond_limit(excesses, found)
+    return beyond_limit(excesses, _open_of(excesses))
 
 
 def beyond_limit(excesses: Sequence[Excess], opened: Collection[Name]) -> list[Arrival]:
@@ -86,9 +131,42 @@ def open_filled(names: Collection[Name], dags: dict[int, Dag], now: datetime) ->
     """The open held run of each name, locked; one that was not there is opened and counts what is there."""
     rows = _lock_or_open(set(names), dags, now)
     opened = [row for row in rows.values() if row.filled_at is None]
-    filling.fill(opened, dags, even_if_one_is_enough=True)
+    filling.fill(opened, dags, even_if_one_is_enough=True).write()
     HeldRun.objects.filter(pk__in=[row.pk for row in opened]).update(filled_at=now)
     return rows
+
+
+def _counted(
+    arrivals: Sequence[Arrival],
+    rows: Mapping[Name, HeldRun],
+    dags: dict[int, Dag],
+    now: datetime,
+    anew: Collection[int] = (),
+) -> Filed:
+    """What `arrivals` come to, in `rows`; those that nothing is counted into are left out."""
+    arrivals = _note_late(_unspent(arrivals, rows), rows, now)
+    wanted = {(arrival.dag.pk, arrival.key): rows[arrival.dag.pk, arrival.key] for arrival in arrivals}
+    tally = filling.fill([row for row in wanted.values() if row.filled_at is None or row.pk in anew], dags)
+    for arrival in arrivals:
+        held_run, event = rows[arrival.dag.pk, arrival.key].pk, arrival.event
+        tally.add(held_run, (event.asset_id, event.partition_key or UNKEYED), True, event.timestamp)
+        tally.events[held_run, event.pk] = None
+    for row in wanted.values():
+        row.last_event_at = row.filled_at = now
+    return Filed([wanted[name] for name in sorted(wanted)], tally)
+
+
+def _unspent(arrivals: Sequence[Arrival], rows: Mapping[Name, HeldRun]) -> list[Arrival]:
+    """`uncounted`; in the first round of a key nothing can have been counted before."""
+    late = [each for each in arrivals if rows[each.dag.pk, each.key].round > 1]
+    if not late:
+        return list(arrivals)
+    kept = {(each.dag.pk, each.key, each.event.pk) for each in uncounted(late)}
+    return [
+        each
+        for each in arrivals
+        if rows[each.dag.pk, each.key].round == 1 or (each.dag.pk, each.key, each.event.pk) in kept
+    ]
 
 
 def _note_late(arrivals: Sequence[Arrival], rows: Mapping[Name, HeldRun], now: datetime) -> list[Arrival]:
@@ -113,22 +191,12 @@ def _note_late(arrivals: Sequence[Arrival], rows: Mapping[Name, HeldRun], now: d
     ]
 
 
-def _with_arrivals(rows: dict[Name, HeldRun], arrivals: Sequence[Arrival]) -> dict[Name, HeldRun]:
-    """`rows` that something arrives for; the others, if just opened, are taken away again."""
-    wanted = {(arrival.dag.pk, arrival.key) for arrival in arrivals}
-    idle = [row.pk for name, row in rows.items() if name not in wanted and row.filled_at is None]
-    HeldRun.objects.filter(pk__in=idle).delete()
-    return {name: row for name, row in rows.items() if name in wanted}
-
-
-def _receive(arrivals: Sequence[Arrival], rows: dict[Name, HeldRun]) -> None:
-    received = {}
-    for arrival in arrivals:
-        row, event = rows[arrival.dag.pk, arrival.key], arrival.event
-        name = (row.pk, event.asset_id, event.partition_key or UNKEYED)
-        received[name] = (*name, True, event.timestamp)
-    fresh = bulk.Replace(("held_run_id", "asset_id", "key"), ("is_fresh", "received_at"))
-    bulk.insert(ReceivedKey, filling.RECEIVED, list(received.values()), fresh)
+def _open_of(excesses: Sequence[Excess]) -> dict[Name, HeldRun]:
+    names = sorted({(each.dag.pk, key) for each in excesses for key in each.keys})
+    found: dict[Name, HeldRun] = {}
+    for start in range(0, len(names), filling.PORTION):
+        found |= _locked(names[start : start + filling.PORTION])
+    return found
 
 
 def _lock_or_open(names: set[Name], dags: dict[int, Dag], now: datetime) -> dict[Name, HeldRun]:
@@ -139,7 +207,8 @@ def _lock_or_open(names: set[Name], dags: dict[int, Dag], now: datetime) -> dict
         absent = [name for name in missing if name not in found]
         if not absent:
             break
-        bulk.insert(HeldRun, _OPENED, _next_rounds(absent, dags, now), bulk.Ignore())
+        opened = _next_rounds(absent, dags, now)
+        bulk.insert(HeldRun, _COLUMNS, _values(opened, _COLUMNS), bulk.Ignore())
         # Not there even now: another worker opened it and it fired in between. Once more.
         found |= _locked(absent)
     return found
@@ -150,19 +219,32 @@ def _locked(names: Sequence[Name]) -> dict[Name, HeldRun]:
     return {(row.dag_id, row.partition_key): row for row in rows.select_for_update(no_key=True)}
 
 
-_OPENED = [each.attname for each in HeldRun._meta.concrete_fields[1:] if not each.generated]
+_COLUMNS = [each.attname for each in HeldRun._meta.concrete_fields if not each.generated]
 
 
-def _next_rounds(names: Sequence[Name], dags: dict[int, Dag], now: datetime) -> list[tuple[object, ...]]:
+def _values(rows: Iterable[HeldRun], names: Sequence[str]) -> list[tuple[Any, ...]]:
+    values = attrgetter(*names)
+    return [values(row) for row in rows]
+
+
+def _next_rounds(names: Sequence[Name], dags: dict[int, Dag], now: datetime) -> list[HeldRun]:
+    """A held run for each of `names`, not saved, with the primary key that it will have."""
+    if not names:
+        return []
     last = rounds.last(names)
-    heard = listening.of_dags({dags[dag_id] for dag_id, _ in names})
-    opened = []
-    for dag_id, key in names:
-        row = HeldRun(dag_id=dag_id, partition_key=key, opened_at=now, last_event_at=now)
-        row.partition_date = _date(heard[dag_id], key)
-        row.round = last.get((dag_id, key), 0) + 1
-        opened.append(tuple(getattr(row, name) for name in _OPENED))
-    return opened
+    heard = listening.of_dags(dags[dag_id] for dag_id in {dag_id for dag_id, _ in names})
+    return [
+        HeldRun(
+            pk=pk,
+            dag_id=dag_id,
+            partition_key=key,
+            partition_date=_date(heard[dag_id], key),
+            round=last.get((dag_id, key), 0) + 1,
+            opened_at=now,
+            last_event_at=now,
+        )
+        for pk, (dag_id, key) in zip(bulk.take_ids(HeldRun, len(names)), names, strict=True)
+    ]
 
 
 def _date(heard: DagListening | BrokenDefinition, key: str) -> datetime | None:

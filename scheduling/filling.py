@@ -5,13 +5,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from core import bulk
 from core.models import AssetEvent, Dag, HeldRun, Partition, ReceivedKey
 from scheduling import listening, rounds
 from scheduling.algebra.errors import PartitionError
 from scheduling.listening import BrokenDefinition, DagListening
-
-RECEIVED = ("held_run_id", "asset_id", "key", "is_fresh", "received_at")
+from scheduling.tally import Place, Tally
 
 Wanted = defaultdict[int, defaultdict[str, set[HeldRun]]]
 """By asset and upstream key: the new held runs that would count it."""
@@ -29,8 +27,8 @@ class There:
     event_id: int | None
 
 
-def fill(rows: Sequence[HeldRun], dags: Mapping[int, Dag], *, even_if_one_is_enough: bool = False) -> None:
-    """Count the upstream partitions that are there for `rows`, which this transaction has opened.
+def fill(rows: Sequence[HeldRun], dags: Mapping[int, Dag], *, even_if_one_is_enough: bool = False) -> Tally:
+    """Count the upstream partitions that are there for `rows`, which this transaction opens. Reads only.
 
     They are those that a mapper can enumerate, and those that the round before had counted. A key is fresh
     unless a round before has fired with what it is now. Events that nobody has mapped yet are counted through
@@ -38,6 +36,7 @@ def fill(rows: Sequence[HeldRun], dags: Mapping[int, Dag], *, even_if_one_is_eno
 
     :param even_if_one_is_enough: usually a Dag for which one key is enough looks for no others.
     """
+    tally = Tally()
     heard = {
         dag_id: answer
         for dag_id, answer in _heard(rows, dags)
@@ -45,12 +44,14 @@ def fill(rows: Sequence[HeldRun], dags: Mapping[int, Dag], *, even_if_one_is_eno
     }
     rows = [row for row in rows if row.dag_id in heard]
     if not rows:
-        return
+        return tally
     found = there(rows, heard)
-    received = [(row.pk, part.asset_id, part.key, fresh, part.data_at) for row, part, fresh in found]
-    bulk.insert(ReceivedKey, RECEIVED, received, bulk.Ignore())
-    rounds.consume((row.pk, part.event_id) for row, part, _ in found if part.event_id)
-    rounds.consume(_unspent(_unmapped([(row, part) for row, part, _ in found])))
+    for row, part, fresh in found:
+        tally.add(row.pk, (part.asset_id, part.key), fresh, part.data_at)
+    tally.events.update(((row.pk, part.event_id), None) for row, part, _ in found if part.event_id)
+    unmapped = _unspent(_unmapped([(row, part) for row, part, _ in found]))
+    tally.events.update((pair, None) for pair in unmapped)
+    return tally
 
 
 def there(rows: Sequence[HeldRun], heard: Mapping[int, DagListening]) -> list[tuple[HeldRun, There, bool]]:
@@ -82,16 +83,29 @@ def there_for(dag: Dag, heard: DagListening, key: str) -> dict[int, list[str]]:
     return {asset_id: _that_are_there(asset_id, keys) for asset_id, keys in wanted.items()}
 
 
+def gone(places: Iterable[Place]) -> set[Place]:
+    """Those of `places` whose partitions have no data any more."""
+    by_asset: dict[int, list[str]] = defaultdict(list)
+    for asset_id, key in places:
+        by_asset[asset_id].append(key)
+    found: set[Place] = set()
+    for asset_id, keys in by_asset.items():
+        for portion in _portions(keys):
+            empty = Partition.objects.filter(asset_id=asset_id, key__any=portion, data_at=None)
+            found.update((asset_id, key) for key in empty.values_list("key", flat=True))
+    return found
+
+
 def _that_are_there(asset_id: int, keys: Iterable[str]) -> list[str]:
     found: list[str] = []
     for portion in _portions(sorted(keys)):
-        parts = Partition.objects.filter(asset_id=asset_id, key__in=portion, data_at__isnull=False)
+        parts = Partition.objects.filter(asset_id=asset_id, key__any=portion, data_at__isnull=False)
         found += parts.order_by("key").values_list("key", flat=True)
     return found
 
 
 def _heard(rows: Iterable[HeldRun], dags: Mapping[int, Dag]) -> Iterator[tuple[int, DagListening]]:
-    for dag_id, answer in listening.of_dags({dags[row.dag_id] for row in rows}).items():
+    for dag_id, answer in listening.of_dags(dags[dag_id] for dag_id in {row.dag_id for row in rows}).items():
         if not isinstance(answer, BrokenDefinition):
             yield dag_id, answer
 
@@ -152,7 +166,7 @@ def _feeds(heard: DagListening, asset_id: int, key: str, downstream: str) -> boo
 def _found(wanted: Wanted) -> Iterator[tuple[HeldRun, There]]:
     for asset_id, by_key in wanted.items():
         for keys in _portions(by_key):
-            parts = Partition.objects.filter(asset_id=asset_id, key__in=keys, data_at__isnull=False)
+            parts = Partition.objects.filter(asset_id=asset_id, key__any=keys, data_at__isnull=False)
             for key, data_at, event_id in parts.values_list("key", "data_at", "last_event_id"):
                 part = There(asset_id, key, data_at, event_id)  # type: ignore[arg-type]  # it has data
                 for row in by_key[key]:
@@ -176,7 +190,7 @@ def _unmapped(found: Iterable[tuple[HeldRun, There]]) -> Iterator[tuple[HeldRun,
         by_place[part.asset_id][part.key].add(row)
     for asset_id, by_key in by_place.items():
         for keys in _portions(by_key):
-            waiting = AssetEvent.objects.unrouted().filter(asset_id=asset_id, partition_key__in=keys)
+            waiting = AssetEvent.objects.unrouted().filter(asset_id=asset_id, partition_key__any=keys)
             for key, event_id in waiting.values_list("partition_key", "pk"):
                 yield from ((row, event_id) for row in by_key[key or ""])
 

@@ -1,11 +1,12 @@
 """Held runs: events are counted into them, they are judged, and they fire.
 
-1. `route_pending` takes events nobody has mapped, counts them into held runs and marks those to be judged.
-2. `judge_due` takes held runs that something happened to, and asks `verdicts.judge` about each.
+1. `route_pending` takes events nobody has mapped and counts them into held runs. Those that may fire now do.
+2. The others are marked. `judge_due` takes held runs that something happened to, and asks `verdicts.judge`
+   about each.
 3. One that may fire becomes a queued Dag run in the same transaction; the others sleep again.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Set
 from datetime import datetime
 
 from django.db import transaction
@@ -17,6 +18,7 @@ from scheduling import (
     doorbell,
     fault,
     filing,
+    filling,
     journal,
     listening,
     overdue,
@@ -26,66 +28,63 @@ from scheduling import (
 )
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.verdicts import Verdict
-from scheduling.assessing import assess
+from scheduling.assessing import assess, judge_all
 from scheduling.doorbell import Bell
+from scheduling.filing import Filed
 from scheduling.journal import Deed
 from scheduling.listening import UNKEYED, DagListening
-from scheduling.mapping import map_events
+from scheduling.mapping import Arrival, map_events
+from scheduling.tally import Place, received_of
 
 SAID = ("verdict", "sentence", "required_count", "received_count")
 """What the last judgement said, as columns of a held run."""
+
+CLOSED = ("state", "run_id", "closed_at", "closed_by", "judge_after")
+"""What says that it is not open any more."""
+
+AT_ONCE = 5000
+"""So many held runs are looked at where events are counted into them; if there are more, `judge_due` does."""
 
 
 class NotHeld(PartitionError):
     """The held run has fired or was closed before."""
 
 
-def route_pending(*, now: datetime, limit: int = 2000) -> int:
-    """Map up to `limit` events that wait for it and count them. Returns how many; none left when 0."""
-    with transaction.atomic():
-        waiting = AssetEvent.objects.unrouted().only("asset_id", "partition_key", "timestamp")
-        events = list(waiting.select_for_update(skip_locked=True, no_key=True)[:limit])
-        if not events:
-            return 0
-        mapped = map_events(events)
-        if arrivals := filing.uncounted(mapped.arrivals):
-            filing.file(arrivals, now)
-        if excesses := filing.of_open(mapped.excesses):
-            filing.file(excesses, now)
-        if arrivals or excesses:
-            doorbell.ring(Bell.JUDGE)
-        judge_again(mapped.woken, at=now)
-        complaints.keep(mapped.problems, at=now)
-        AssetEvent.objects.filter(pk__in=[event.pk for event in events]).update(routed_at=now)
-        fault.passing("mapping")
-    return len(events)
+def route_pending(*, now: datetime, limit: int = 2000, at_once: int = AT_ONCE) -> int:
+    """Map up to `limit` events that wait for it and count them. Returns how many; none left when 0.
+
+    :param at_once: if they count for no more held runs than that, those that are ready then fire.
+    """
+    while True:
+        try:
+            with transaction.atomic():
+                return _route(now, limit, at_once)
+        except filing.Overtaken:
+            continue
 
 
 def judge_due(*, now: datetime, limit: int = 500) -> int:
     """Judge up to `limit` held runs that something happened to; those that may, fire. Returns how many."""
     with transaction.atomic():
-        due = (
-            HeldRun.objects.due(now)
-            .select_related("dag")
-            .select_for_update(skip_locked=True, no_key=True, of=("self",))
-        )
+        due = HeldRun.objects.due(now).select_for_update(skip_locked=True, no_key=True)
         rows = list(due[:limit])
         if not rows:
             return 0
+        dags = Dag.objects.in_bulk({row.dag_id for row in rows})
+        for row in rows:
+            row.dag = dags[row.dag_id]
         answers = assess(rows, now=now)
         ready = [row for row in rows if answers[row.pk].may_fire]
         if lost := rounds.drop_lost(ready):
             answers |= assess([row for row in ready if row.pk in lost], now=now)
-        _fire([row for row in ready if answers[row.pk].may_fire], answers, now)
-        _give_up([row for row in rows if answers[row.pk].gives_up], answers, now)
+        late = overdue.when_late(rows, answers)
         for row in rows:
             _say(row, answers[row.pk])
-        late = overdue.when_late(rows, answers)
-        said = [
-            (row.pk, *(getattr(row, name) for name in SAID), answers[row.pk].until, late[row.pk])
-            for row in rows
-        ]
-        bulk.update(HeldRun, (*SAID, "judge_after", "late_at"), said)
+            row.judge_after, row.late_at = answers[row.pk].until, late[row.pk]
+        _fire([row for row in ready if answers[row.pk].may_fire], answers, now)
+        _give_up([row for row in rows if answers[row.pk].gives_up], answers, now)
+        columns = (*CLOSED, *SAID, "late_at")
+        bulk.update(HeldRun, columns, [(row.pk, *(getattr(row, name) for name in columns)) for row in rows])
         fault.passing("judging")
     return len(rows)
 
@@ -99,8 +98,8 @@ def fire_now(row: HeldRun, *, deed: Deed, at: datetime) -> "runs.DagRun":
         locked = _lock(row)
         verdict = assess([locked], now=at)[locked.pk]
         _say(locked, verdict)
-        locked.save(update_fields=SAID)
         [run] = _fire([locked], {locked.pk: verdict}, at, deed)
+        locked.save(update_fields=(*CLOSED, *SAID))
         journal.note(
             "held run fired by hand", deed=deed, at=at, about=run, key=row.partition_key, was=verdict.sentence
         )
@@ -149,10 +148,8 @@ def forget(row: HeldRun, *, before: datetime | None = None, deed: Deed, at: date
 
 def become(rows: Sequence[HeldRun], made: Sequence["runs.DagRun"], *, by: str, at: datetime) -> None:
     """`rows`, which this transaction has locked, have become the runs `made`, in the same order."""
-    for row, run in zip(rows, made, strict=True):
-        row.state, row.run, row.closed_at, row.closed_by = HeldRun.State.FIRED, run, at, by
-    closed = [(row.pk, row.state, row.run_id, at, by, None) for row in rows]
-    bulk.update(HeldRun, ("state", "run_id", "closed_at", "closed_by", "judge_after"), closed)
+    _close(rows, made, by=by, at=at)
+    bulk.update(HeldRun, CLOSED, [(row.pk, *(getattr(row, name) for name in CLOSED)) for row in rows])
 
 
 def supersede(rows: Sequence[HeldRun], *, by: str, at: datetime) -> None:
@@ -171,6 +168,58 @@ def judge_again(dags: Collection[Dag], *, at: datetime) -> None:
         doorbell.ring(Bell.JUDGE)
 
 
+def _route(now: datetime, limit: int, at_once: int) -> int:
+    waiting = AssetEvent.objects.unrouted().only("asset_id", "partition_key", "timestamp")
+    events = list(waiting.select_for_update(skip_locked=True, no_key=True)[:limit])
+    if not events:
+        return 0
+    mapped = map_events(events)
+    if mapped.arrivals or mapped.excesses:
+        filed = filing.arrange(mapped, now)
+        come = {(event.asset_id, event.partition_key or UNKEYED) for event in events}
+        _fire_or_mark(filed, come if len(filed.rows) <= at_once else None, now)
+    judge_again(mapped.woken, at=now)
+    complaints.keep(mapped.problems, at=now)
+    AssetEvent.objects.filter(pk__any=[event.pk for event in events]).update(routed_at=now)
+    fault.passing("mapping")
+    return len(events)
+
+
+def _fire_or_mark(filed: Filed, come: Set[Place] | None, now: datetime) -> None:
+    """Write what is counted. Held runs that are ready fire, unless `come` is None; others are to be judged.
+
+    They are not judged here and now for good: whoever wakes held runs does not see those that this
+    transaction opens, so none of them may fall asleep in it.
+    """
+    for row in filed.rows:
+        row.judge_after = now
+    if come is not None:
+        _fire_ready(filed, come, now)
+    filing.write(filed, (*CLOSED, *SAID, "late_at", "last_event_at", "filled_at"))
+    if any(row.judge_after for row in filed.rows):
+        doorbell.ring(Bell.JUDGE)
+
+
+def _fire_ready(filed: Filed, come: Set[Place], now: datetime) -> None:
+    """Fire what is ready; `come` are the places of the events that this transaction has locked.
+
+    They have data until it ends. Whatever else was counted may have been wiped: `judge_due` finds that out.
+    """
+    received = received_of(row.pk for row in filed.rows if not row._state.adding)
+    for held_run, places in filed.tally.received().items():
+        received.setdefault(held_run, {}).update(places)
+    heard = listening.of_dags({row.dag_id: row.dag for row in filed.rows}.values())
+    answers = judge_all(filed.rows, heard, received, now=now)
+    ready = [row for row in filed.rows if answers[row.pk].may_fire]
+    gone = filling.gone({place for row in ready for place in received[row.pk]} - come)
+    ready = [row for row in ready if gone.isdisjoint(received[row.pk])]
+    for row in ready:
+        _say(row, answers[row.pk])
+        row.late_at = None
+    _fire(ready, answers, now)
+    fault.passing("judging")
+
+
 def _lock(row: HeldRun) -> HeldRun:
     locked = HeldRun.objects.select_related("dag").select_for_update(no_key=True, of=("self",)).get(pk=row.pk)
     if locked.state != HeldRun.State.HELD:
@@ -186,7 +235,7 @@ def _say(row: HeldRun, verdict: Verdict) -> None:
 def _fire(
     rows: Sequence[HeldRun], answers: dict[int, Verdict], at: datetime, deed: Deed = journal.ENGINE
 ) -> list["runs.DagRun"]:
-    """Turn `rows`, which this transaction has locked, into queued runs."""
+    """Turn `rows`, which this transaction has locked or made, into queued runs. Whoever calls writes them."""
     made = runs.create(
         [
             runs.NewRun(
@@ -202,7 +251,7 @@ def _fire(
         ],
         at=at,
     )
-    become(rows, made, by=deed.by, at=at)
+    _close(rows, made, by=deed.by, at=at)
     _consume_present(rows, answers)
     return made
 
@@ -222,11 +271,16 @@ def _consume_present(rows: Sequence[HeldRun], answers: dict[int, Verdict]) -> No
     rounds.consume((pk, latest[asset_id]) for pk, asset_id in pairs if asset_id in latest)
 
 
+def _close(rows: Sequence[HeldRun], made: Sequence["runs.DagRun"], *, by: str, at: datetime) -> None:
+    for row, run in zip(rows, made, strict=True):
+        row.state, row.run, row.closed_at, row.closed_by = HeldRun.State.FIRED, run, at, by
+        row.judge_after = None
+
+
 def _give_up(rows: Sequence[HeldRun], answers: dict[int, Verdict], at: datetime) -> None:
     """Cancel held runs whose deadline says so."""
-    ended = HeldRun.objects.filter(pk__in=[row.pk for row in rows])
-    ended.update(state=HeldRun.State.CANCELLED, closed_at=at, closed_by="deadline")
     for row in rows:
+        row.state, row.closed_at, row.closed_by = HeldRun.State.CANCELLED, at, "deadline"
         sentence = answers[row.pk].sentence
         journal.note("held run cancelled", at=at, about=row.dag, key=row.partition_key, sentence=sentence)
 

@@ -20,7 +20,7 @@ def any_of(names: Iterable[Name]) -> Q:
         by_dag[dag_id].append(key)
     condition = Q(pk__in=[])
     for dag_id, keys in by_dag.items():
-        condition |= Q(dag_id=dag_id, partition_key__in=keys)
+        condition |= Q(dag_id=dag_id, partition_key__any=keys)
     return condition
 
 
@@ -31,7 +31,7 @@ def consume(pairs: Iterable[tuple[int, int]]) -> None:
 
 def spent(event_ids: Iterable[int]) -> set[tuple[int, str, int]]:
     """(Dag, downstream key, event) for those of the events that a closed held run has counted."""
-    counted = ConsumedEvent.objects.filter(event__in=list(event_ids)).exclude(
+    counted = ConsumedEvent.objects.filter(event__any=list(event_ids)).exclude(
         held_run__state=HeldRun.State.HELD
     )
     return set(counted.values_list("held_run__dag_id", "held_run__partition_key", "event_id"))
@@ -52,7 +52,7 @@ def consumed_before(rows: Collection[HeldRun], event_ids: Iterable[int]) -> set[
     names = {(row.dag_id, row.partition_key): row.pk for row in rows if row.pk in late}
     if not names:
         return set()
-    consumed = ConsumedEvent.objects.filter(event__in=list(event_ids), held_run__state=HeldRun.State.FIRED)
+    consumed = ConsumedEvent.objects.filter(event__any=list(event_ids), held_run__state=HeldRun.State.FIRED)
     found = consumed.values_list("held_run__dag_id", "held_run__partition_key", "event_id")
     return {(names[dag_id, key], event_id) for dag_id, key, event_id in found if (dag_id, key) in names}
 
@@ -90,7 +90,7 @@ def _fired_before(later: list[int]) -> set[int]:
     fired = HeldRun.objects.filter(
         dag=OuterRef("dag"), partition_key=OuterRef("partition_key"), state=HeldRun.State.FIRED
     )
-    return set(HeldRun.objects.filter(Exists(fired), pk__in=later).values_list("pk", flat=True))
+    return set(HeldRun.objects.filter(Exists(fired), pk__any=later).values_list("pk", flat=True))
 
 
 def _would_be_late(rows: Collection[HeldRun]) -> set[int]:

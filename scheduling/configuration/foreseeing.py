@@ -11,18 +11,14 @@ from datetime import datetime
 
 from django.db.models import Q
 
-from core.models import AssetEvent, ConsumedEvent, Dag, HeldRun, MappingProblem, Partition, ReceivedKey
+from core.models import AssetEvent, ConsumedEvent, Dag, HeldRun, MappingProblem
 from scheduling import filing, filling, rounds
 from scheduling.algebra.verdicts import Verdict
 from scheduling.assessing import judge_all
 from scheduling.listening import UNKEYED, DagListening
 from scheduling.mapping import Arrival, Mapped, map_by
 from scheduling.refiling import to_file
-
-Received = dict[int, dict[tuple[int, str], bool]]
-"""By held run, asset and key: whether the key is fresh."""
-
-PORTION = 5000
+from scheduling.tally import Received
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,31 +148,13 @@ def _judged(
 def _verdicts(
     rows: Sequence[HeldRun], heard: DagListening, received: Received, now: datetime
 ) -> dict[int, Verdict]:
-    listed = {
-        row.pk: [
-            ReceivedKey(asset_id=asset_id, key=key, is_fresh=is_fresh)
-            for (asset_id, key), is_fresh in sorted(received[row.pk].items())
-        ]
-        for row in rows
-    }
-    return judge_all(rows, dict.fromkeys({row.dag_id for row in rows}, heard), listed, now=now)
+    return judge_all(rows, dict.fromkeys({row.dag_id for row in rows}, heard), received, now=now)
 
 
-def _drop_lost(rows: Iterable[HeldRun], received: Received) -> set[int]:
+def _drop_lost(rows: Sequence[HeldRun], received: Received) -> set[int]:
     """As `rounds.drop_lost`: what has no data any more counts for nothing."""
-    places: dict[int, defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows:
-        for asset_id, key in received[row.pk]:
-            places[asset_id][key].append(row.pk)
-    lost = set()
-    for asset_id, by_key in places.items():
-        keys = list(by_key)
-        for start in range(0, len(keys), PORTION):
-            gone = Partition.objects.filter(
-                asset_id=asset_id, data_at=None, key__in=keys[start : start + PORTION]
-            )
-            for key in gone.values_list("key", flat=True):
-                for pk in by_key[key]:
-                    del received[pk][asset_id, key]
-                    lost.add(pk)
+    gone = filling.gone({place for row in rows for place in received[row.pk]})
+    lost = {row.pk for row in rows if not gone.isdisjoint(received[row.pk])}
+    for pk in lost:
+        received[pk] = {place: fresh for place, fresh in received[pk].items() if place not in gone}
     return lost

@@ -47,7 +47,7 @@ def of_dag(backfill, dag_id):
 
 def unjudged():
     """Let the engine map events and advance, before it has judged what it holds."""
-    while holds.route_pending(now=NOW) or backfills.advance(now=NOW):
+    while holds.route_pending(now=NOW, at_once=0) or backfills.advance(now=NOW):
         pass
 
 
@@ -175,7 +175,7 @@ class TestRunsOfListeners:
         execute()
         backfills.advance(now=NOW)
         assert not DagRun.objects.filter(dag__dag_id="second").exists()
-        holds.route_pending(now=NOW)
+        holds.route_pending(now=NOW, at_once=0)
         backfills.advance(now=NOW)
         assert DagRun.objects.get(dag__dag_id="second").run_type == "backfill"
 
@@ -298,8 +298,7 @@ class TestProducersOfWhatIsMissing:
         begin(Dag.objects.get(dag_id="day"), keys=("2026-03-10",), with_upstream=True)
         backfills.advance(now=NOW)
         execute()
-        while holds.route_pending(now=NOW):
-            pass
+        holds.route_pending(now=NOW, at_once=0)
         backfills.advance(now=NOW)
         held.refresh_from_db()
         assert (held.state, held.run.run_type) == ("fired", "backfill")

@@ -79,7 +79,7 @@ class History:
         backfills.advance(now=self.at)
 
     def route(self):
-        holds.route_pending(now=self.at)
+        holds.route_pending(now=self.at, at_once=0)
 
     def judge(self):
         holds.judge_due(now=self.at)

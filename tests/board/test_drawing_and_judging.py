@@ -31,7 +31,7 @@ def draw():
 def test_drawing_one_that_is_to_be_judged_rings(rung):
     consumer("copy", {"a": IDENTITY}, writes=["b"])
     emit("a", "k")
-    holds.route_pending(now=NOW)
+    holds.route_pending(now=NOW, at_once=0)
     assert JUDGE in rung(draw)
     holds.judge_due(now=NOW)
     assert fired("copy") == ["k"]

@@ -65,7 +65,7 @@ class World:
         world.turn(self.at)
 
     def route(self):
-        while holds.route_pending(now=self.at):
+        while holds.route_pending(now=self.at, at_once=0):
             pass
 
     def wait(self):

@@ -72,7 +72,7 @@ class World:
         reports = [EventReport(self.assets[step["asset"]], key) for key in keys]
         source = AssetEvent.Source.API
         made = events.register_events(reports, source=source, deed=ANYBODY, at=self.now)
-        holds.route_pending(now=self.now, limit=MUCH)
+        holds.route_pending(now=self.now, limit=MUCH, at_once=0)
         rows = [each.event for each in made]
         counted = ConsumedEvent.objects.filter(event__in=rows, held_run__state=HeldRun.State.HELD)
         targets = counted.exclude(held_run__partition_key=UNKEYED).values_list(

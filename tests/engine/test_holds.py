@@ -72,6 +72,51 @@ class TestAWaitingRollup:
         assert progress.missing == ("jp", "us")
 
 
+class TestWhereEventsAreCounted:
+    def test_what_is_ready_fires_at_once_and_says_why(self):
+        consumer("all", {"regional": REGIONS})
+        emit("regional", "tw", "jp", "us")
+        holds.route_pending(now=NOW)
+        row = DagRun.objects.get().held_run
+        assert (row.state, row.verdict, row.sentence) == ("fired", "ready", "complete")
+        assert (row.required_count, row.received_count, row.closed_at, row.closed_by) == (3, 3, NOW, "engine")
+        assert (row.judge_after, row.received.count(), row.consumed.count()) == (None, 3, 3)
+
+    def test_one_that_was_open_before_fires_with_what_it_had(self):
+        consumer("all", {"regional": REGIONS})
+        emit("regional", "tw", "jp")
+        turn()
+        opened = held("all", "all")
+        emit("regional", "us", at=NOW + MINUTE)
+        holds.route_pending(now=NOW + MINUTE)
+        row = DagRun.objects.get().held_run
+        assert (row, row.received_count, row.opened_at) == (opened, 3, NOW)
+        assert (row.last_event_at, row.consumed.count()) == (NOW + MINUTE, 3)
+
+    def test_what_has_to_wait_is_judged_once_it_can_be_seen(self):
+        """Whoever unpauses its Dag meanwhile does not see it: asleep, it would wait for ever."""
+        consumer("all", {"regional": REGIONS})
+        emit("regional", "tw")
+        holds.route_pending(now=NOW)
+        assert held("all", "all").judge_after == NOW
+        assert holds.judge_due(now=NOW) == 1
+
+    def test_events_that_count_for_too_many_only_mark_them(self):
+        consumer("copy", {"a": IDENTITY})
+        emit("a", "1", "2")
+        assert holds.route_pending(now=NOW, at_once=1) == 2
+        assert fired("copy") == []
+        assert holds.judge_due(now=NOW) == 2
+        assert fired("copy") == ["1", "2"]
+
+    def test_the_number_of_queries_does_not_grow_with_what_fires(self, django_assert_max_num_queries):
+        consumer("copy", {"a": IDENTITY})
+        emit("a", *(f"k{number}" for number in range(200)))
+        with django_assert_max_num_queries(20):
+            holds.route_pending(now=NOW)
+        assert DagRun.objects.count() == 200
+
+
 class TestCompletenessIsAPropertyOfTheData:
     def test_a_consumer_defined_later_sees_what_is_there(self):
         emit("hourly", *hours(DAY, *range(23)))
@@ -174,8 +219,8 @@ class TestPoison:
         turn()
         emit("ready", "now")
         assert holds.route_pending(now=NOW) == 1
-        assert holds.judge_due(now=NOW) == 1
         assert fired("copy") == ["now"]
+        assert holds.judge_due(now=NOW) == 0
 
 
 class TestAPersonMay:
@@ -263,8 +308,7 @@ class TestADagThatNoFileDefines:
     def test_its_held_runs_wait_until_one_does(self):
         gone = consumer("all", {"regional": REGIONS})
         emit("regional", "tw", "jp", "us")
-        while holds.route_pending(now=NOW):
-            pass
+        holds.route_pending(now=NOW, at_once=0)
         gone.is_active = False
         gone.save()
         turn()

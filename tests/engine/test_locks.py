@@ -71,3 +71,29 @@ def test_a_dag_that_is_unpaused_and_the_events_that_are_filed_for_it_do_not_wait
         for done in [threads.submit(route), threads.submit(unpause)]:
             done.result(30)
     assert HeldRun.objects.held().count() == 2
+
+
+def test_two_that_open_the_same_held_run_count_into_one():
+    consumer("joined", {"a": IDENTITY, "b": IDENTITY})
+    emit("a", "k")
+    filed, may_commit = threading.Event(), threading.Event()
+
+    def first():
+        with transaction.atomic():
+            holds.route_pending(now=NOW)
+            filed.set()
+            assert may_commit.wait(20)
+        connection.close()
+
+    def second():
+        assert filed.wait(20)
+        emit("b", "k")
+        threading.Timer(0.5, may_commit.set).start()
+        holds.route_pending(now=NOW)
+        connection.close()
+
+    with ThreadPoolExecutor(2) as threads:
+        for done in [threads.submit(first), threads.submit(second)]:
+            done.result(30)
+    row = HeldRun.objects.get()
+    assert (row.state, row.round, row.received.count(), row.consumed.count()) == ("fired", 1, 2, 2)

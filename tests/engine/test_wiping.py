@@ -111,12 +111,22 @@ class TestWipe:
         """Counting does not lock partitions: a wipe may not see a held run that is opened at that moment."""
         consumer("all", {"regional": REGIONS})
         emit("regional", "tw", "jp", "us")
-        holds.route_pending(now=NOW)
+        holds.route_pending(now=NOW, at_once=0)
         asset("regional").partition_set.filter(key="jp").update(data_at=None, last_event=None)
         turn()
         assert fired("all") == []
         assert held("all", "all").sentence == "waiting on 1 of 3: key jp"
         assert set(ReceivedKey.objects.values_list("key", flat=True)) == {"tw", "us"}
+
+    def test_nor_does_it_where_the_last_of_its_keys_is_counted(self):
+        consumer("all", {"regional": REGIONS})
+        emit("regional", "tw", "jp")
+        turn()
+        asset("regional").partition_set.filter(key="jp").update(data_at=None, last_event=None)
+        emit("regional", "us")
+        turn()
+        assert fired("all") == []
+        assert held("all", "all").sentence == "waiting on 1 of 3: key jp"
 
 
 class TestDeleteAnEvent:

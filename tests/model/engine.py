@@ -101,8 +101,8 @@ class Engine:
             return False
         return True
 
-    def route(self, limit: int) -> int:
-        return holds.route_pending(now=self.now, limit=limit)
+    def route(self, limit: int, at_once: int = holds.AT_ONCE) -> int:
+        return holds.route_pending(now=self.now, limit=limit, at_once=at_once)
 
     def judge(self, limit: int) -> int:
         return holds.judge_due(now=self.now, limit=limit)

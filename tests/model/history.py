@@ -105,9 +105,9 @@ class History(RuleBasedStateMachine):
     def time_passes(self, span):
         self._tell(self.model.now + span)
 
-    @rule(limit=LIMITS)
-    def route(self, limit):
-        assert self.model.route(limit) == self.engine.route(limit)
+    @rule(limit=LIMITS, at_once=st.sampled_from([0, 1, 1000]))
+    def route(self, limit, at_once):
+        assert self.model.route(limit, at_once) == self.engine.route(limit, at_once)
 
     @rule(limit=LIMITS)
     def judge(self, limit):
@@ -116,7 +116,7 @@ class History(RuleBasedStateMachine):
     @rule(span=st.sampled_from([timedelta(0), timedelta(minutes=10)]))
     def do_everything(self, span):
         self._tell(self.model.now + span)
-        self.route(1000)
+        self.route(1000, 1000)
         self.judge(1000)
 
     @rule()

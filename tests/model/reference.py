@@ -48,14 +48,19 @@ class Model(Partitions):
                 self._give(asset, key, event, run)
         return recorded
 
-    def route(self, limit: int) -> int:
-        """Map the oldest events that wait for it."""
+    def route(self, limit: int, at_once: int = 1000) -> int:
+        """Map the oldest events that wait for it; what they complete fires, unless they came to too many."""
         waiting, before = [event for event in self.events if not event.is_routed][:limit], len(self.held)
         for consumer in self.consumers.values():
             self._map_all([event for event in waiting if event.asset in consumer.mappers], consumer)
         for event in waiting:
             event.is_routed = True
         self._order(before)
+        reached = [each for each in self.open() if each.last_at == self.now]
+        if len(reached) <= at_once:
+            for each in self._in_order(reached):
+                if judgement.of(each, self).kind == "ready":
+                    self.fire(each)
         return len(waiting)
 
     def wipe(self, asset: str, key: str) -> None:
@@ -374,8 +379,11 @@ class Model(Partitions):
 
     def _order(self, before: int) -> None:
         """Held runs opened together have no order that matters: by Dag and key, so that there is one."""
+        self.held[before:] = self._in_order(self.held[before:])
+
+    def _in_order(self, held: Iterable[Held]) -> list[Held]:
         dags = list(self.consumers)
-        self.held[before:] = sorted(self.held[before:], key=lambda e: (dags.index(e.consumer.name), e.key))
+        return sorted(held, key=lambda each: (dags.index(each.consumer.name), each.key))
 
     def _wake(self, held: Iterable[Held]) -> None:
         for each in held:

@@ -15,7 +15,7 @@ consumer("joined", {"a": IDENTITY, "b": IDENTITY})
 keys = [f"k{number}" for number in range(1000)]
 emit("a", *keys)
 emit("b", *keys)
-while holds.route_pending(now=datetime.now(UTC)):
+while holds.route_pending(now=datetime.now(UTC), at_once=0):
     pass
 """
 QUEUE = """
