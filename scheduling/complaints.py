@@ -12,7 +12,9 @@ def keep(problems: Sequence[Problem], *, at: datetime) -> None:
     """Keep each of `problems` until somebody has read it; one for an event and a Dag."""
     MappingProblem.objects.bulk_create(
         [
-            MappingProblem(event=each.event, dag=each.dag, kind=each.kind, sentence=each.sentence, at=at)
+            MappingProblem(
+                event_id=each.event.pk, dag=each.dag, kind=each.kind, sentence=each.sentence, at=at
+            )
             for each in problems
         ],
         ignore_conflicts=True,

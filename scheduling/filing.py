@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from core import bulk
+from core.making import Maker
 from core.models import Dag, HeldRun, Partition
 from scheduling import filling, listening, rounds, states
 from scheduling.algebra.errors import PartitionError
@@ -40,7 +41,8 @@ def arrange(mapped: Mapped, now: datetime) -> Filed:
     Held runs that are open stay locked until it ends, so nothing is counted into one that fires meanwhile:
     whoever comes second finds it closed and opens the next round. Those that are not open yet are not saved.
     """
-    dags = {each.dag.pk: each.dag for each in (*mapped.arrivals, *mapped.excesses)}
+    dags = {arrival.dag.pk: arrival.dag for arrival in mapped.arrivals}
+    dags |= {excess.dag.pk: excess.dag for excess in mapped.excesses}
     names = {(arrival.dag.pk, arrival.key) for arrival in mapped.arrivals}
     rows = _locked(sorted(names))
     absent = sorted(names - rows.keys())
@@ -219,6 +221,7 @@ def _locked(names: Sequence[Name]) -> dict[Name, HeldRun]:
     return {(row.dag_id, row.partition_key): row for row in rows.select_for_update(no_key=True)}
 
 
+_MADE = Maker(HeldRun)
 _COLUMNS = [each.attname for each in HeldRun._meta.concrete_fields if not each.generated]
 
 
@@ -234,8 +237,8 @@ def _next_rounds(names: Sequence[Name], dags: dict[int, Dag], now: datetime) -> 
     last = rounds.last(names)
     heard = listening.of_dags(dags[dag_id] for dag_id in {dag_id for dag_id, _ in names})
     return [
-        HeldRun(
-            pk=pk,
+        _MADE(
+            id=pk,
             dag_id=dag_id,
             partition_key=key,
             partition_date=_date(heard[dag_id], key),

@@ -33,7 +33,7 @@ from scheduling.doorbell import Bell
 from scheduling.filing import Filed
 from scheduling.journal import Deed
 from scheduling.listening import UNKEYED, DagListening
-from scheduling.mapping import Arrival, map_events
+from scheduling.mapping import Event, map_events
 from scheduling.tally import Place, received_of
 
 SAID = ("verdict", "sentence", "required_count", "received_count")
@@ -169,8 +169,8 @@ def judge_again(dags: Collection[Dag], *, at: datetime) -> None:
 
 
 def _route(now: datetime, limit: int, at_once: int) -> int:
-    waiting = AssetEvent.objects.unrouted().only("asset_id", "partition_key", "timestamp")
-    events = list(waiting.select_for_update(skip_locked=True, no_key=True)[:limit])
+    waiting = AssetEvent.objects.unrouted().values_list(*Event._fields)
+    events = [Event(*row) for row in waiting.select_for_update(skip_locked=True, no_key=True)[:limit]]
     if not events:
         return 0
     mapped = map_events(events)
@@ -273,7 +273,7 @@ def _consume_present(rows: Sequence[HeldRun], answers: dict[int, Verdict]) -> No
 
 def _close(rows: Sequence[HeldRun], made: Sequence["runs.DagRun"], *, by: str, at: datetime) -> None:
     for row, run in zip(rows, made, strict=True):
-        row.state, row.run, row.closed_at, row.closed_by = HeldRun.State.FIRED, run, at, by
+        row.state, row.run_id, row.closed_at, row.closed_by = HeldRun.State.FIRED, run.pk, at, by
         row.judge_after = None
 
 

@@ -3,6 +3,8 @@
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
 
 from django.conf import settings
 
@@ -28,13 +30,24 @@ class NotMapped(PartitionError):
         self.kind, self.keys = kind, keys
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Event(NamedTuple):
+    """What there is to know of an event that is mapped."""
+
+    pk: int
+    asset_id: int
+    partition_key: str | None
+    timestamp: datetime
+
+
+Recorded = Event | AssetEvent
+
+
+class Arrival(NamedTuple):
     """`event` counts for the held run of `dag` and `key`."""
 
     dag: Dag
     key: str
-    event: AssetEvent
+    event: Recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +55,7 @@ class Problem:
     """`dag` could not count `event`: the kind, and the reason as a sentence."""
 
     dag: Dag
-    event: AssetEvent
+    event: Recorded
     kind: Kind
     sentence: str
 
@@ -53,7 +66,7 @@ class Excess:
 
     dag: Dag
     keys: tuple[str, ...]
-    event: AssetEvent
+    event: Recorded
 
 
 @dataclass(slots=True)
@@ -72,13 +85,13 @@ class Mapped:
         return self._first[asset_id]
 
 
-def map_events(events: Sequence[AssetEvent]) -> Mapped:
+def map_events(events: Sequence[Event]) -> Mapped:
     """What each of `events` means to each active Dag that listens to its asset, in a few queries.
 
     `woken` are Dags that wait for an asset without partitions, of which the first event has come.
     """
     dags = _listeners({event.asset_id for event in events})
-    listenings = listening.of_dags({dag for group in dags.values() for dag in group})
+    listenings = listening.of_dags({dag.pk: dag for group in dags.values() for dag in group}.values())
     mapped = Mapped()
     for event in events:
         for dag in dags.get(event.asset_id, ()):
@@ -86,12 +99,12 @@ def map_events(events: Sequence[AssetEvent]) -> Mapped:
     return mapped
 
 
-def map_for(dag: Dag, events: Iterable[AssetEvent]) -> Mapped:
+def map_for(dag: Dag, events: Iterable[Recorded]) -> Mapped:
     """What each of `events` means to `dag`, which listens to their assets."""
     return map_by(dag, listening.of_dags([dag])[dag.pk], events)
 
 
-def map_by(dag: Dag, heard: DagListening | BrokenDefinition, events: Iterable[AssetEvent]) -> Mapped:
+def map_by(dag: Dag, heard: DagListening | BrokenDefinition, events: Iterable[Recorded]) -> Mapped:
     """`map_for` for a Dag that listened as `heard` says."""
     mapped = Mapped()
     for event in events:
@@ -133,7 +146,7 @@ def _listeners(asset_ids: Iterable[int]) -> dict[int, list[Dag]]:
     return dags
 
 
-def _map_one(event: AssetEvent, dag: Dag, heard: DagListening | BrokenDefinition, mapped: Mapped) -> None:
+def _map_one(event: Recorded, dag: Dag, heard: DagListening | BrokenDefinition, mapped: Mapped) -> None:
     if isinstance(heard, BrokenDefinition):
         mapped.problems.append(Problem(dag, event, Kind.CANNOT_MAP, str(heard)))
     elif event.partition_key is None:
@@ -145,7 +158,7 @@ def _map_one(event: AssetEvent, dag: Dag, heard: DagListening | BrokenDefinition
         _map_key(event, event.partition_key, dag, heard, mapped)
 
 
-def _map_without_key(event: AssetEvent, dag: Dag, heard: DagListening, mapped: Mapped) -> None:
+def _map_without_key(event: Recorded, dag: Dag, heard: DagListening, mapped: Mapped) -> None:
     """It starts no Dag that is partition-aware; but the asset may be one that has no keys, and others do."""
     first = mapped.first_of(event.asset_id) if len(heard.leaf_of) > 1 else None
     if first is not None:
@@ -156,7 +169,7 @@ def _map_without_key(event: AssetEvent, dag: Dag, heard: DagListening, mapped: M
         mapped.problems.append(Problem(dag, event, Kind.NO_KEY, sentence))
 
 
-def _map_key(event: AssetEvent, key: str, dag: Dag, heard: DagListening, mapped: Mapped) -> None:
+def _map_key(event: Recorded, key: str, dag: Dag, heard: DagListening, mapped: Mapped) -> None:
     try:
         keys = downstream_of(dag, heard, event.asset_id, key)
     except NotMapped as refusal:
