@@ -74,9 +74,16 @@ OF_KEYS = [
     {"type": "StartOfDayMapper", "timezone": "Asia/Taipei"},
 ]
 ROWS = (OF_REGIONS, OF_HOURS, OF_KEYS)
+KINDS = (
+    (OF_REGIONS, SEGMENTS),
+    (OF_HOURS, tuple(DAY)),
+    (OF_HOURS, tuple(DAY[:3])),
+    (OF_KEYS, (DAY[0][:10], *DAY[:3], *SEGMENTS)),
+)
 MAPPERS = st.sampled_from([mapper for row in ROWS for mapper in row])
-LATE = st.sampled_from(["settle", "settle", "immediate", "hold", "mark_stale", "restart"])
-SETTLE = st.sampled_from([0, 60, 7200])
+LATES = ("settle", "immediate", "hold", "mark_stale", "restart")
+SETTLES = (0, 60, 7200)
+LATE, SETTLE = st.sampled_from(LATES), st.sampled_from(SETTLES)
 JOINED = st.sampled_from(["all", "all", "any", "one"])
 # What may happen: to any key, to one that a round has had, to the engine, and by a person.
 EMITS = st.one_of(
@@ -96,13 +103,19 @@ def again(keys):
     return st.tuples(st.just("emit"), st.sampled_from(ASSETS), some)
 
 
-def schedules():
-    """Mappers of one kind more often, so that the assets meet."""
-    alike = st.sampled_from(ROWS).flatmap(lambda row: st.tuples(*[st.sampled_from(row)] * 2))
+def alike(row, late=LATE):
+    """Both assets give keys of one kind, so that they meet."""
+    mappers = st.tuples(st.sampled_from(row), st.sampled_from(row))
     return st.fixed_dictionaries(
-        {"mappers": st.one_of(alike, alike, st.tuples(MAPPERS, MAPPERS)), "assets": JOINED},
-        optional={"late": LATE, "settle": SETTLE},
+        {"mappers": mappers, "assets": JOINED}, optional={"late": late, "settle": SETTLE}
     )
+
+
+def schedules():
+    mappers = st.tuples(MAPPERS, MAPPERS)
+    optional = {"late": LATE, "settle": SETTLE}
+    anything = st.fixed_dictionaries({"mappers": mappers, "assets": JOINED}, optional=optional)
+    return st.one_of(st.sampled_from(ROWS).flatmap(alike), anything)
 
 
 @st.composite
@@ -113,29 +126,54 @@ def slight_edits(draw, schedule):
         place = draw(st.integers(0, 1))
         row = next(row for row in ROWS if schedule["mappers"][place] in row)
         mappers = list(schedule["mappers"])
-        mappers[place] = draw(st.sampled_from(row).filter(mappers[place].__ne__))
+        mappers[place] = draw(st.sampled_from([each for each in row if each != mappers[place]]))
         return schedule | {"mappers": tuple(mappers)}
-    now = schedule.get(what, "settle")
-    values = {"late": LATE, "settle": SETTLE, "assets": JOINED}[what]
-    return schedule | {what: draw(values.filter(lambda value: value != now))}
+    values = {"late": LATES, "settle": SETTLES, "assets": ("all", "any", "one")}[what]
+    return schedule | {what: draw(st.sampled_from([each for each in values if each != schedule.get(what)]))}
 
 
 @st.composite
-def stories(draw):
+def by_chance(draw):
+    deeds = draw(st.lists(st.one_of(EMITS, OTHERS), min_size=4, max_size=20))
+    return draw(schedules()), deeds, draw(schedules())
+
+
+@st.composite
+def of_later_rounds(draw):
+    """A first round has fired and another is open, or will be; then something small changes."""
+    row, keys = draw(st.sampled_from(KINDS))
+    schedule = draw(alike(row, st.sampled_from(["settle", "hold", "restart"])))
+    deeds = [*_filled(keys), ("turn",), *draw(st.lists(again(keys), min_size=1, max_size=2)), ("turn",)]
+    deeds += draw(st.lists(st.one_of(again(keys), EMITS, OTHERS), max_size=2))
+    return schedule, deeds, draw(slight_edits(schedule))
+
+
+@st.composite
+def of_first_rounds(draw):
+    """Some has come, and it may be long ago."""
+    row, keys = draw(st.sampled_from(KINDS))
+    schedule = draw(alike(row))
+    deeds = [*draw(st.lists(again(keys), min_size=1, max_size=3)), ("turn",)]
+    deeds += draw(st.sampled_from([[], [("wait",)], [("wait",)], [("pause",)]]))
+    return schedule, deeds, draw(slight_edits(schedule))
+
+
+@st.composite
+def there_and_back(draw):
+    """Keys have fired, the Dag listens otherwise for a while, and comes back to them."""
+    row, keys = draw(st.sampled_from(KINDS))
+    schedule = draw(alike(row))
+    deeds = [*_filled(keys), ("turn",), ("edit", draw(schedules()))]
+    deeds += draw(st.lists(st.one_of(again(keys), again(keys), EMITS, OTHERS), min_size=1, max_size=4))
+    deeds += draw(st.sampled_from([[], [("turn",)]]))
+    return schedule, deeds, draw(st.one_of(st.just(schedule), slight_edits(schedule)))
+
+
+def stories():
     """(how the Dag listens, what happens, how it is to listen then)."""
-    schedule = draw(schedules())
-    if not draw(st.integers(0, 4)):
-        deeds = draw(st.lists(st.one_of(EMITS, OTHERS), min_size=4, max_size=20))
-        return schedule, deeds, draw(schedules())
-    keys = draw(st.sampled_from([SEGMENTS, SEGMENTS, tuple(DAY), (DAY[0][:10], *DAY[:3])]))
-    deeds = [("emit", asset, set(keys)) for asset in ASSETS] + [("turn",)]
-    comes_back = draw(st.booleans())
-    if comes_back:
-        deeds.append(("edit", draw(schedules())))
-    deeds += draw(st.lists(st.one_of(again(keys), again(keys), EMITS, OTHERS), min_size=1, max_size=8))
-    deeds += draw(st.sampled_from([[], [("turn",)], [("turn",)]]))
-    slight = slight_edits(schedule)
-    edit = draw(
-        st.one_of(st.just(schedule), slight) if comes_back else st.one_of(slight, slight, schedules())
-    )
-    return schedule, deeds, edit
+    later = of_later_rounds()
+    return st.one_of(by_chance(), later, later, of_first_rounds(), there_and_back(), there_and_back())
+
+
+def _filled(keys):
+    return [("emit", asset, set(keys)) for asset in ASSETS]
