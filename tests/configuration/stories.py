@@ -121,14 +121,14 @@ def schedules():
 @st.composite
 def slight_edits(draw, schedule):
     """`schedule` with something in it changed."""
-    what = draw(st.sampled_from(["late", "late", "settle", "assets", "mapper", "mapper"]))
+    what = draw(st.sampled_from(["late", "late", "late", "settle", "assets", "mapper", "mapper"]))
     if what == "mapper":
         place = draw(st.integers(0, 1))
         row = next(row for row in ROWS if schedule["mappers"][place] in row)
         mappers = list(schedule["mappers"])
         mappers[place] = draw(st.sampled_from([each for each in row if each != mappers[place]]))
         return schedule | {"mappers": tuple(mappers)}
-    values = {"late": LATES, "settle": SETTLES, "assets": ("all", "any", "one")}[what]
+    values = {"late": (*LATES, *["mark_stale"] * 3), "settle": SETTLES, "assets": ("all", "any", "one")}[what]
     return schedule | {what: draw(st.sampled_from([each for each in values if each != schedule.get(what)]))}
 
 

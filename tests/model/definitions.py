@@ -19,6 +19,7 @@ from scheduling.algebra.mappers import (
 )
 from scheduling.algebra.policies import Deadline, MinimumCount, Outcome, WaitForAll
 from scheduling.algebra.rollups import RollupMapper
+from scheduling.algebra.sliding import SlidingWindowMapper
 from scheduling.algebra.spreads import FanOutMapper
 from scheduling.algebra.temporal import StartOfDayMapper, StartOfHourMapper, StartOfQuarterMapper
 from scheduling.algebra.windows import DayWindow, QuarterWindow, SegmentWindow
@@ -92,6 +93,13 @@ def of_days() -> st.SearchStrategy[Mapper]:
             st.sampled_from([StartOfDayMapper(), StartOfHourMapper()]),
             st.just(DayWindow()),
             policies(24),
+        ),
+        st.builds(
+            SlidingWindowMapper,
+            before=st.sampled_from([1, 2]),
+            after=st.just(1),
+            input_format=st.sampled_from(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]),
+            wait_policy=policies(3),
         ),
     )
 

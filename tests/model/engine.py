@@ -14,7 +14,19 @@ from core.models import (
     Partition,
     ReceivedKey,
 )
-from scheduling import backfills, claims, configuration, events, holds, refiling, runs, ticks, wiping
+from scheduling import (
+    backfills,
+    claims,
+    configuration,
+    events,
+    holds,
+    refiling,
+    retries,
+    runs,
+    ticks,
+    timeouts,
+    wiping,
+)
 from scheduling.algebra import specs
 from scheduling.algebra.conditions import AssetLeaf
 from scheduling.algebra.errors import InvalidKey, PartitionError
@@ -26,6 +38,7 @@ from scheduling.journal import Deed
 from scheduling.runs import Ask
 from tests.engine import world
 from tests.model.definitions import Definition
+from tests.model.records import ONCE, Attempts
 
 ALICE = Deed(by="alice", via="web")
 WORKER = "worker"
@@ -41,8 +54,18 @@ class Engine:
 
     # Definitions
 
-    def listen(self, name: str, definition: Definition, writes: tuple[str, ...]) -> None:
-        dag = world.dag(name, _schedule(definition), writes=writes, max_active_runs=2, created_at=self.now)
+    def listen(
+        self, name: str, definition: Definition, writes: tuple[str, ...], attempts: Attempts = ONCE
+    ) -> None:
+        fields = {
+            "retries": attempts.retries,
+            "retry_delay": attempts.delay,
+            "retry_backoff": attempts.backoff,
+            "run_timeout": attempts.timeout,
+            "max_active_runs": 2,
+            "created_at": self.now,
+        }
+        dag = world.dag(name, _schedule(definition), writes=writes, **fields)
         self._depend(dag, definition)
 
     def listen_plainly(self, name: str, asset: str, *, accept: bool) -> None:
@@ -146,7 +169,10 @@ class Engine:
         self._number()
 
     def fail(self, place: int, writes: tuple[str, ...]) -> None:
-        claims.fail(self.run(place), "it failed", at=self.now)
+        retries.fail(self.run(place), "it failed", at=self.now)
+
+    def end_overdue(self) -> None:
+        timeouts.end_overdue(now=self.now)
 
     def ask_to_stop(self, place: int) -> None:
         runs.cancel(self.run(place), deed=ALICE, at=self.now)
@@ -169,9 +195,9 @@ class Engine:
 
     def runs(self) -> list[tuple[Any, ...]]:
         consumed = self._consumed()
-        names = ("dag__dag_id", "partition_key", "run_type", "state", "attempt", "held_run")
+        names = ("dag__dag_id", "partition_key", "run_type", "state", "attempt", "failures", "held_run")
         rows = DagRun.objects.order_by("pk").values_list(*names)
-        return [(*row[:5], frozenset(consumed.get(row[5], ()))) for row in rows]
+        return [(*row[:6], frozenset(consumed.get(row[6], ()))) for row in rows]
 
     def open(self) -> dict[tuple[str, str], dict[str, Any]]:
         consumed, received = self._consumed(), self._received()

@@ -13,7 +13,7 @@ from scheduling.algebra.timetables import CronPartitionTimetable
 from tests.model import backfilling, judgement
 from tests.model.definitions import ASSETS, HOURS, KEYS, MONTHS, REGIONS, Definition, definitions
 from tests.model.engine import Engine
-from tests.model.records import Consumer, Held, Late, Run
+from tests.model.records import ONCE, Attempts, Consumer, Held, Late, Run
 from tests.model.reference import Model
 
 START = datetime(2026, 3, 11, 9, 10, tzinfo=UTC)
@@ -21,6 +21,12 @@ SECOND = timedelta(seconds=1)
 HOURLY = CronPartitionTimetable("0 * * * *")
 SPANS = st.sampled_from([1, 4, 10, 55, 120, 60 * 9]).map(lambda minutes: timedelta(minutes=minutes))
 LIMITS = st.sampled_from([1, 2, 100])
+ATTEMPTS = (
+    ONCE,
+    Attempts(retries=1, timeout=timedelta(minutes=10)),
+    Attempts(retries=2, delay=timedelta(minutes=4), backoff=2.0, timeout=timedelta(minutes=4)),
+    Attempts(retries=2, delay=timedelta(0)),
+)
 MOST_ATTEMPTS = 3
 MOST_ACTIVE = 2
 DEFINED = ("first", "second")
@@ -50,8 +56,9 @@ class History(RuleBasedStateMachine):
         second=definitions(),
         accepts=st.booleans(),
         catchup=st.sampled_from(["all", "last", "none"]),
+        attempts=st.sampled_from(ATTEMPTS),
     )
-    def define(self, first, second, accepts, catchup):
+    def define(self, first, second, accepts, catchup, attempts):
         after = Definition({"out": IdentityMapper()}, All, Late.SETTLE, timedelta(minutes=10))
         for name, definition, writes in [
             ("first", first, "out"),
@@ -59,7 +66,8 @@ class History(RuleBasedStateMachine):
             ("next", after, "far"),
         ]:
             self.model.consumers[name] = _consumer(name, definition, (writes,) if writes else ())
-            self.engine.listen(name, definition, (writes,) if writes else ())
+            self.model.consumers[name].attempts = attempts
+            self.engine.listen(name, definition, (writes,) if writes else (), attempts)
         plain = Consumer(
             "plain", {"c": IdentityMapper()}, AssetLeaf("c"), is_plain=True, counts_keyed=accepts
         )
@@ -123,6 +131,13 @@ class History(RuleBasedStateMachine):
     def tick(self):
         self.model.tick(self.ticker, HOURLY, self.catchup)
         self.engine.tick()
+
+    @rule(span=st.sampled_from([timedelta(seconds=10), timedelta(minutes=10)]))
+    @precondition(lambda self: self._runs("running"))
+    def attempts_end(self, span):
+        """Those that have taken too long, that is."""
+        self._tell(self.model.now + span)
+        self._both("end_overdue")
 
     @rule(data=st.data(), well=st.booleans())
     @precondition(lambda self: self._startable())
@@ -193,7 +208,7 @@ class History(RuleBasedStateMachine):
     def _redefine(self, name, definition):
         was = self.model.consumers[name]
         changed = _consumer(name, definition, was.writes)
-        changed.is_paused = was.is_paused
+        changed.is_paused, changed.attempts = was.is_paused, was.attempts
         self.model.redefine(changed)
         self.engine.redefine(name, definition)
 
@@ -298,6 +313,7 @@ class History(RuleBasedStateMachine):
             for run in self._runs("queued")
             if active[run.consumer.name] < MOST_ACTIVE
             and not self.model.consumers[run.consumer.name].is_paused
+            and (run.run_after is None or run.run_after <= self.model.now)
         ]
 
     def _place(self, run):
@@ -319,7 +335,7 @@ def _apart(engine, model):
 
 def _told(run: Run):
     consumed = frozenset(event.number for event in run.consumed)
-    return (run.consumer.name, run.key, run.run_type, run.state, run.attempt, consumed)
+    return (run.consumer.name, run.key, run.run_type, run.state, run.attempt, run.failures, consumed)
 
 
 def _consumer(name, definition, writes):

@@ -66,6 +66,19 @@ class Partition:
         return "materialized" if self.data else "missing"
 
 
+@dataclass(frozen=True)
+class Attempts:
+    """How often a run that fails is tried again, how long after, and how long one attempt may take."""
+
+    retries: int = 0
+    delay: timedelta = timedelta(minutes=5)
+    backoff: float = 1.0
+    timeout: timedelta | None = None
+
+
+ONCE = Attempts()
+
+
 @dataclass(eq=False)
 class Consumer:
     """A Dag that waits for assets. Plain (not partition-aware) if `mappers` map every key to UNKEYED."""
@@ -79,6 +92,7 @@ class Consumer:
     is_plain: bool = False
     counts_keyed: bool = True
     is_paused: bool = False
+    attempts: Attempts = ONCE
 
     def holds(self, present: dict[str, bool]) -> bool:
         return self.condition.holds(lambda leaf: present[leaf.name])
@@ -116,6 +130,8 @@ class Held(Brief):
 
 @dataclass(eq=False, repr=False)
 class Run(Brief):
+    """`failures` of its attempts failed in a row; from `run_after` on it may be claimed."""
+
     consumer: Consumer
     key: str | None
     run_type: str
@@ -124,6 +140,9 @@ class Run(Brief):
     consumed: set[Event] = field(default_factory=set)
     begun: int = 0
     attempt: int = 0
+    failures: int = 0
+    run_after: datetime | None = None
+    started_at: datetime | None = None
     cancel_requested: bool = False
 
     def __repr__(self) -> str:

@@ -5,21 +5,19 @@ is decided here a second time, on purpose. Nothing is fast, and nothing happens 
 """
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.keys import validate_key
-from scheduling.algebra.timetables import Timetable
 from tests.model import judgement
-from tests.model.partitions import Partitions
-from tests.model.records import UNKEYED, Attempt, Consumer, Event, Held, Late, Partition, Run
+from tests.model.records import UNKEYED, Consumer, Event, Held, Late, Partition, Run
+from tests.model.running import Runs
 
 MOST_DOWNSTREAM_KEYS = 1000
-MISSED_AFTER = timedelta(minutes=1)
 Name = tuple[str, str]
 
 
-class Model(Partitions):
+class Model(Runs):
     """`now` is set by whoever drives it."""
 
     def __init__(self, now: datetime) -> None:
@@ -27,9 +25,7 @@ class Model(Partitions):
         self.consumers: dict[str, Consumer] = {}
         self.events: list[Event] = []
         self.held: list[Held] = []
-        self.runs: list[Run] = []
         self.problems: set[tuple[int, str]] = set()
-        self.ticked_until: dict[str, datetime] = {}
         self._numbered = 0
 
     # Events (section 5)
@@ -194,54 +190,11 @@ class Model(Partitions):
 
     # Runs (section 7)
 
-    def tick(self, consumer: Consumer, timetable: Timetable, catchup: str) -> None:
-        """Each tick since the last look is a run; of those missed, all, the last or none are made up."""
-        if consumer.is_paused:
-            return
-        found = list(timetable.ticks(self.ticked_until[consumer.name], self.now))
-        self.ticked_until[consumer.name] = self.now
-        for tick in found:
-            is_missed = tick.at < self.now - MISSED_AFTER
-            if not is_missed or catchup == "all" or (catchup == "last" and tick is found[-1]):
-                self._queue(consumer, tick.partition_key, "scheduled")
-
-    def claim(self, run: Run) -> None:
-        run.state, run.begun = "running", self._next()
-        run.attempt += 1
-        for part in self._own(run):
-            part.attempts = [
-                each for each in part.attempts if each.run is not run or each.outcome != "running"
-            ]
-            part.attempts.append(Attempt(run, run.begun, "running"))
-
     def succeed(self, run: Run) -> None:
         run.state = "success"
         for asset in run.consumer.writes:
             self.record(asset, run.key, run=run)
         self._end(run, "success")
-
-    def fail(self, run: Run) -> None:
-        run.state = "failed"
-        self._end(run, "failed")
-
-    def stop(self, run: Run) -> None:
-        """Cancelled: at once while queued, by its worker while running. No attempt, whatever it did."""
-        run.state = "cancelled"
-        self._end(run, None)
-
-    def lose(self, run: Run, most_attempts: int) -> None:
-        """Its worker is gone: taken again, unless somebody cancelled it or it was attempted too often."""
-        if run.cancel_requested:
-            self.stop(run)
-        elif run.attempt >= most_attempts:
-            self.fail(run)
-        else:
-            run.state = "queued"
-            self._end(run, None)
-
-    def retry(self, run: Run) -> None:
-        """Queued anew: what it reads now is the newest there is now."""
-        run.state, run.attempt, run.cancel_requested, run.queued_at = "queued", 0, False, self.now
 
     # How events come to held runs
 
@@ -391,11 +344,6 @@ class Model(Partitions):
 
     def _rounds(self, name: Name) -> list[Held]:
         return [each for each in self.held if (each.consumer.name, each.key) == name]
-
-    def _queue(self, consumer: Consumer, key: str | None, run_type: str) -> Run:
-        run = Run(consumer, key, run_type, self.now)
-        self.runs.append(run)
-        return run
 
 
 def _place(event: Event) -> tuple[str, str]:
