@@ -64,7 +64,10 @@ def outcome(then: Verdict, hindrances: Sequence[Hindrance], is_lacking: bool) ->
     if then.kind is Kind.PAUSED:
         return f"{when} is complete, and fires when the pause ends."
     if then.kind is Kind.SETTLING and then.until:
-        return f"{when} settles, and fires at {then.until:%Y-%m-%d %H:%M:%S} UTC if nothing more comes."
+        return (
+            f"{when} settles, and fires when everything has come anew,"
+            f" or at {then.until:%Y-%m-%d %H:%M:%S} UTC if nothing more comes."
+        )
     return f"{when} still does not fire: {then.sentence}."
 
 

@@ -110,6 +110,11 @@ class Progress:
     def received_count(self) -> int:
         return min(len(self.received), self.required_count)
 
+    @property
+    def renewed_count(self) -> int:
+        """The received keys that nothing which fired before has consumed as they are now."""
+        return int(self.renewed) if self.required is None else len(self.received) - len(self.consumed)
+
     def sentence(self) -> str:
         """What this asset still lacks: `3 of 24: hours 09, 11, 22`."""
         if self.error:
@@ -284,7 +289,17 @@ def _late(listening: Listening, held: Held, by_leaf: Mapping[Leaf, Progress], no
     until = held.last_event_at + listening.settle
     if now >= until:
         return Verdict(Kind.READY, "complete; late keys have settled", progress)
-    return Verdict(Kind.SETTLING, f"settling until {until:%H:%M:%S} UTC", progress, until)
+    return Verdict(Kind.SETTLING, _settling(progress, until), progress, until)
+
+
+def _settling(progress: tuple[Progress, ...], until: datetime) -> str:
+    """Names both ways in which it ends: the instant moves with every late key."""
+    anew = sum(each.renewed_count for each in progress)
+    wanted = sum(each.required_count for each in progress)
+    return (
+        f"settling: {anew} of {wanted} came anew; fires when enough have,"
+        f" or at {until:%Y-%m-%d %H:%M:%S} UTC if nothing more comes"
+    )
 
 
 def _wants_approval(held: Held) -> str:

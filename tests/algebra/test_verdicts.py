@@ -160,6 +160,12 @@ class TestLaterRounds:
         assert (verdict.kind, verdict.until) == (Kind.SETTLING, NOW + timedelta(minutes=10))
         assert self.late(Late.SETTLE, at=NOW + timedelta(minutes=10)).may_fire
 
+    def test_what_it_says_while_it_settles_names_both_ends(self):
+        end = f"{NOW + timedelta(minutes=10):%Y-%m-%d %H:%M:%S} UTC"
+        assert self.late(Late.SETTLE).sentence == (
+            f"settling: 1 of 3 came anew; fires when enough have, or at {end} if nothing more comes"
+        )
+
     def test_it_does_not_wait_when_everything_came_anew(self):
         assert self.late(Late.SETTLE, {A: fresh("tw", "jp", "us")}).may_fire
 

@@ -94,7 +94,10 @@ class TestHeld:
         turn(NOW + MINUTE)
         found = why(summing, at=NOW + MINUTE)
         assert (found.standing, found.facts) == (Standing.HELD, [])
-        assert found.outcome == "It settles, and fires at 2026-03-11 09:21:00 UTC if nothing more comes."
+        assert found.outcome == (
+            "It settles, and fires when everything has come anew,"
+            " or at 2026-03-11 09:21:00 UTC if nothing more comes."
+        )
         assert [row.round for row in found.rounds] == [2, 1]
 
     def test_a_key_that_waits_for_a_person_says_so(self):
