@@ -68,6 +68,12 @@ class Explanation:
     problems: Sequence[MappingProblem] = ()
     backfills: Sequence[BackfillPartition] = field(default=())
 
+    @property
+    def unexpected(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Keys that have come, map to this one and are not required, by the name of their asset."""
+        progress = self.verdict.progress if self.verdict else ()
+        return [(each.leaf.words(), each.unexpected) for each in progress if each.unexpected]
+
 
 def explain(dag: Dag, key: str | None, *, now: datetime) -> Explanation:
     """Why `dag` has not run for `key` (none for a Dag whose runs have no key), or that it has.

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,8 +14,13 @@ from partitions_site.api.fields import Instant, Text, read_value
 from partitions_site.api.held_runs import OwedKeyOut
 from partitions_site.api.schema import gives
 from scheduling.expected import Owed
-from scheduling.explain import explain
+from scheduling.explain import Explanation, explain
 from scheduling.queueing import Hindrance
+
+
+class UnexpectedOut(serializers.Serializer[Any]):
+    asset_name = serializers.CharField()
+    partition_keys = serializers.ListField(child=serializers.CharField())
 
 
 class FactOut(OwedKeyOut):
@@ -77,6 +82,7 @@ class ExplanationOut(serializers.Serializer[Any]):
     sentence = serializers.CharField()
     verdict = serializers.CharField(source="verdict.kind", default=None, allow_null=True)
     facts = FactOut(many=True)
+    unexpected = serializers.SerializerMethodField(help_text="Keys that came, map here and are not required")
     outcome = serializers.CharField()
     fires = serializers.BooleanField(help_text="It becomes a queued run at once when the facts have come")
     comes_at = Instant(allow_null=True, help_text="When its next tick is")
@@ -86,6 +92,10 @@ class ExplanationOut(serializers.Serializer[Any]):
     dag_runs = PastRunOut(source="runs", many=True)
     mapping_problems = MappingProblemOut(source="problems", many=True)
     backfills = OpenBackfillOut(many=True)
+
+    @extend_schema_field(UnexpectedOut(many=True))
+    def get_unexpected(self, explanation: Explanation) -> list[dict[str, object]]:
+        return [{"asset_name": name, "partition_keys": list(keys)} for name, keys in explanation.unexpected]
 
     def get_partition_key(self, explanation: Any) -> str | None:
         return explanation.key or None

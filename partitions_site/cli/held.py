@@ -1,6 +1,7 @@
 """`partita held`: what waits and for what, and what a person may do about it."""
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 
 from core.models import HeldRun
 from partitions_site.cli.parsing import NotFound, Spoken, add_narrowing, add_numbered, deed, now
@@ -38,7 +39,7 @@ def _show(given: Namespace) -> Reply:
     row = _find(given.id)
     verdict = holds.assess([row], now=now()).get(row.pk)
     assets = [] if verdict is None else [_progress(each) for each in verdict.progress]
-    lines = [f"  {each['asset']}: {each['sentence']}" for each in assets]
+    lines = [line for each in assets for line in _said(each)]
     reply = sheet(_row(row, verdict), lines)
     return Reply({**reply.value, "assets": assets}, reply.lines)
 
@@ -84,6 +85,12 @@ def _row(row: HeldRun, verdict: Verdict | None = None) -> Row:
 
 
 def _progress(each: Progress) -> Row:
+def _said(each: Row) -> Iterator[str]:
+    yield f"  {each['asset']}: {each['sentence']}"
+    if each["unexpected_keys"]:
+        yield f"    unexpected, so not counted: {', '.join(each['unexpected_keys'])}"
+
+
     return {
         "asset": each.leaf.words(),
         "sentence": each.sentence(),

@@ -18,7 +18,7 @@ SETTLE = timedelta(minutes=10)
 
 
 MOST_NAMED = 5
-"""Late keys named in a sentence."""
+"""Late or unexpected keys named in a sentence."""
 
 
 class Late(StrEnum):
@@ -266,7 +266,18 @@ def _held_back(
         hopeless = next(each for each in lacking if each.unreachable)
         return Verdict(Kind.UNREACHABLE, f"can never fire: {_about(hopeless, progress)}", progress, until)
     words = "; ".join(_about(each, progress) for each in lacking)
-    return Verdict(Kind.WAITING, f"waiting on {words}", progress, until)
+    return Verdict(Kind.WAITING, f"waiting on {words}{_not_counted(progress)}", progress, until)
+
+
+def _not_counted(progress: tuple[Progress, ...]) -> str:
+    """Keys that map here and are not required: whoever sent one wonders why it did not help."""
+    keys = [key for each in progress for key in each.unexpected]
+    return f"; unexpected, so not counted: {_first(keys)}" if keys else ""
+
+
+def _first(keys: list[str]) -> str:
+    more = f" and {len(keys) - MOST_NAMED} more" if keys[MOST_NAMED:] else ""
+    return ", ".join(keys[:MOST_NAMED]) + more
 
 
 def _about(each: Progress, progress: tuple[Progress, ...]) -> str:
@@ -305,7 +316,4 @@ def _settling(progress: tuple[Progress, ...], until: datetime) -> str:
 def _wants_approval(held: Held) -> str:
     """Names the late keys in the order in which they came, the first few of many."""
     late = [key for received in held.received.values() for key, fresh in received.items() if fresh]
-    named = ", ".join(late[:MOST_NAMED]) + (
-        f" and {len(late) - MOST_NAMED} more" if late[MOST_NAMED:] else ""
-    )
-    return "waiting for a person: late keys need approval" + (f": {named}" if named else "")
+    return "waiting for a person: late keys need approval" + (f": {_first(late)}" if late else "")

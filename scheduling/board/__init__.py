@@ -30,7 +30,7 @@ from scheduling.board.lists import (
     journal,
     runs,
 )
-from scheduling.board.panels import Facts, facts, made_from
+from scheduling.board.panels import Facts, Source, facts, made_from
 from scheduling.board.reading import Read, data_at, read
 from scheduling.board.stretches import Stretch, named, spans
 
@@ -55,6 +55,7 @@ __all__ = [
     "Progress",
     "Read",
     "RunFilter",
+    "Source",
     "Stretch",
     "Tally",
     "backfills",

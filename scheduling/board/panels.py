@@ -39,6 +39,18 @@ class Dependent:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """The keys of one asset that a run was made from, in words.
+
+    `unexpected`: keys that map to its key and that its schedule does not require, so they made nothing of it.
+    """
+
+    asset: str
+    words: str
+    unexpected: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     asset: Asset
     key: str
@@ -46,7 +58,7 @@ class Facts:
     events: list[AssetEvent]
     run: DagRun | None
     log: list[LogLine]
-    made_from: list[tuple[str, str]]
+    made_from: list[Source]
     producers: list[Dag]
     held: list[Held]
     dependents: list[Dependent]
@@ -93,17 +105,39 @@ def facts(asset: Asset, key: str, *, now: datetime, sight: Sight = EVERYTHING) -
     )
 
 
-def made_from(run: DagRun | None) -> list[tuple[str, str]]:
-    """The keys that a run's held run consumed, per asset, in words."""
+def made_from(run: DagRun | None) -> list[Source]:
+    """What a run's held run consumed. Which of the keys are unexpected is asked of today's schedule."""
     if run is None:
         return []
     rows = ConsumedEvent.objects.filter(held_run__run=run).order_by(
         "event__asset__name", "event__partition_key"
     )
-    by_asset: dict[str, dict[str, None]] = {}
-    for name, key in rows.values_list("event__asset__name", "event__partition_key")[:CONSUMED]:
-        by_asset.setdefault(name, {})[key or "no key"] = None
-    return [(name, _words(list(keys))) for name, keys in by_asset.items()]
+    by_asset: dict[tuple[str, int], dict[str, None]] = {}
+    for name, pk, key in rows.values_list("event__asset__name", "event__asset", "event__partition_key")[
+        :CONSUMED
+    ]:
+        by_asset.setdefault((name, pk), {})[key or "no key"] = None
+    unexpected = _unexpected(run) if by_asset else {}
+    return [_source(name, keys, unexpected.get(pk, frozenset())) for (name, pk), keys in by_asset.items()]
+
+
+def _source(name: str, keys: Iterable[str], unexpected: frozenset[str]) -> Source:
+    counted = [key for key in keys if key not in unexpected]
+    return Source(name, _words(counted) if counted else "", tuple(key for key in keys if key in unexpected))
+
+
+def _unexpected(run: DagRun) -> dict[int, frozenset[str]]:
+    """Keys that came for the held runs of `run` and are not required, by asset."""
+    rows = list(HeldRun.objects.filter(run=run).select_related("dag"))
+    heard = listening.of_dags({row.dag for row in rows})
+    found: dict[int, frozenset[str]] = {}
+    for row, verdict in zip(rows, holds.assess(rows, now=run.queued_at).values(), strict=True):
+        answer = heard[row.dag_id]
+        if isinstance(answer, DagListening):
+            by_leaf = {each.leaf: frozenset(each.unexpected) for each in verdict.progress}
+            for asset_id, leaf in answer.leaf_of.items():
+                found[asset_id] = found.get(asset_id, frozenset()) | by_leaf.get(leaf, frozenset())
+    return found
 
 
 def _words(keys: Sequence[str]) -> str:

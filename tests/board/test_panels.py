@@ -55,7 +55,7 @@ class TestRun:
         told = facts("daily", "2026-03-09")
         assert told.run == run
         assert [line.text for line in told.log] == [f"line {number}" for number in range(12, 20)]
-        assert told.made_from == [("hourly", "24 keys: 00–23")]
+        assert told.made_from == [board.Source("hourly", "24 keys: 00–23")]
 
     def test_the_latest_attempt_is_told_even_if_an_older_one_made_the_data(self):
         made = world.dag("nightly", {"type": "PartitionedAtRuntime"}, writes=["daily"])
@@ -68,11 +68,19 @@ class TestRun:
         assert told.partition is not None
         assert told.partition.data_at is not None
 
+    def test_a_key_that_is_not_required_is_told_apart(self):
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        emit("hourly", *hours("2026-03-09", *range(24)), "2026-03-09T07:30:00")
+        turn()
+        assert board.made_from(DagRun.objects.get()) == [
+            board.Source("hourly", "24 keys: 00–23", ("2026-03-09T07:30:00",))
+        ]
+
     def test_one_key_is_said_as_it_is(self):
         consumer("copy", {"daily": IDENTITY}, writes=["copies"])
         emit("daily", "2026-03-09")
         turn()
-        assert board.made_from(DagRun.objects.get()) == [("daily", "2026-03-09")]
+        assert board.made_from(DagRun.objects.get()) == [board.Source("daily", "2026-03-09")]
 
     def test_a_run_by_hand_was_made_from_nothing(self):
         assert board.made_from(None) == []

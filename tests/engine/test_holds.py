@@ -70,6 +70,7 @@ class TestAWaitingRollup:
         [progress] = holds.assess([row], now=NOW)[row.pk].progress
         assert (progress.received, progress.unexpected) == (("tw",), ("mars",))
         assert progress.missing == ("jp", "us")
+        assert row.sentence == "waiting on 2 of 3: keys jp, us; unexpected, so not counted: mars"
 
 
 class TestWhereEventsAreCounted:

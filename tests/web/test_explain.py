@@ -46,6 +46,30 @@ def test_names_what_it_takes_and_what_happens_then(visitor, day):
 def test_what_is_asked_stays_in_the_field(visitor, day):
     assert read(visitor.get(f"/dags/sum?why={DAY}")).fields["why"] == DAY
 
+def test_keys_that_are_owed_alike_are_one_row(visitor):
+    start = world.NOW - timedelta(days=9)
+    world.dag("ingest", HOURLY, writes=["hourly"], start_date=start, is_paused=True)
+    consumer("sum", {"hourly": HOURS_TO_DAY})
+    emit("hourly", *hours(DAY, 5, 6))
+    turn()
+    page = ask(visitor, DAY)
+    assert "What it takes: 22 events" in page.text
+    assert "hourly 22 keys : hours 00–04, 07–23" in page.text
+    assert "expected 2026-03-10 00:00:00 UTC to 2026-03-10 23:00:00 UTC" in page.text
+    plan = "/backfills/new?dag=ingest&selection=2026-03-10T00%3A00%3A00%2C"
+    assert page.links["Backfill ingest…"].startswith(plan)
+    assert page.links[f"{DAY}T23:00:00"] == f"/assets/hourly?key={DAY}T23%3A00%3A00"
+    assert "Record an event…" not in page.links
+
+
+def test_a_key_that_counts_for_nothing_is_named(visitor, day):
+    emit("hourly", f"{DAY}T09:30:00")
+    turn()
+    page = ask(visitor, DAY)
+    assert "Unexpected of hourly: 1 key that the schedule does not require" in page.text
+    assert page.links[f"{DAY}T09:30:00"] == f"/assets/hourly?key={DAY}T09%3A30%3A00"
+
+
 
 def test_what_is_in_the_way_is_linked(visitor):
     made = world.dag("load", {"type": "PartitionedAtRuntime"}, max_active_runs=1)

@@ -38,11 +38,18 @@ class Command(BaseCommand):
 def _lines(found: Explanation) -> Iterator[str]:
     yield f"{found.dag} {found.key or '(no key)'}: {found.standing}"
     yield found.sentence
-    for fact in found.facts:
-        yield f"  missing: {_fact(fact)}"
+    for group in together(found.facts, found.verdict):
+        yield f"  missing: {_group(group) if group.words else _fact(group.first)}"
+    for asset, keys in found.unexpected:
+        yield f"  unexpected, so not counted: {', '.join(keys)} of {asset}"
     if found.outcome:
         yield found.outcome
     for hindrance in found.hindrances:
+    yield from _beside(found)
+
+
+def _beside(found: Explanation) -> Iterator[str]:
+    """What else there is of the key: what is in the way, and what has been."""
         behind = f" Behind {', '.join(run.run_id for run in hindrance.behind)}." if hindrance.behind else ""
         yield f"  {hindrance.sentence}{behind}"
     for problem in found.problems:
