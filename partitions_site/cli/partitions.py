@@ -4,19 +4,26 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from itertools import chain, islice
 
+from core.models import Asset
 from partitions_site.cli.parsing import NotFound, add_limit, find_asset, now
 from partitions_site.cli.replies import Reply, table
 from scheduling import board
-from scheduling.board import Look
+from scheduling.board import Cells, Look
 
 STATES = {look.word: look for look in Look}
+UNEXPECTED = "unexpected"
 COLUMNS = {"partition_key": "KEY", "state": "STATE"}
 RANGES = {"first_key": "FROM", "last_key": "TO", "state": "STATE", "count": "PARTITIONS"}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("asset", metavar="ASSET")
-    parser.add_argument("--state", choices=STATES, action="append", help="may be given more than once")
+    parser.add_argument(
+        "--state",
+        choices=[*STATES, UNEXPECTED],
+        action="append",
+        help="may be given more than once; unexpected: what the definition does not have, whatever its state",
+    )
     parser.add_argument("--select", metavar="TEXT", help="such as '[2026-03-01...2026-03-10], 2026-04-01'")
     parser.add_argument("--ranges", action="store_true", help="neighbours of one state as one line")
     add_limit(parser)
@@ -26,7 +33,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 def do(given: Namespace) -> Reply:
     asset = find_asset(given.asset)
     cells = board.read([asset], now=now())[asset.pk].cells
-    looks = [STATES[each] for each in given.state or STATES]
+    states = given.state or list(STATES)
+    if UNEXPECTED in states:
+        return _unexpected(asset, cells, given)
+    looks = [STATES[each] for each in states]
     chosen = None
     if given.select is not None:
         choice = board.choose(asset, cells, given.select, None, now=now())
@@ -43,3 +53,12 @@ def do(given: Namespace) -> Reply:
         for at, place in zip(positions, places, strict=True)
     ]
     return table(rows, COLUMNS, none)
+
+
+def _unexpected(asset: Asset, cells: Cells, given: Namespace) -> Reply:
+    """Keys that the definition does not have. They lie in no range and no selection of it."""
+    if given.ranges or given.select is not None or len(set(given.state)) > 1:
+        raise NotFound("--state unexpected stands alone: it goes with no other state, --ranges or --select")
+    found = board.listed(cells, only_unexpected=True, size=given.limit)
+    rows = [{"partition_key": line.key, "state": line.look.word} for line in found.lines]
+    return table(rows, COLUMNS, f"{asset} has no key that its definition does not have.")

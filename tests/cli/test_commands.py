@@ -67,6 +67,15 @@ class TestPartitions:
         assert [row["partition_key"] for row in rows] == ["2026-03-04", "2026-03-05"]
         assert "^" in refused("partitions", "days", "--select", "[2026-03-04..")
 
+    def test_that_the_definition_does_not_have(self, partita, refused, days):
+        assert "has no key that its definition does not have" in partita(
+            "partitions", "days", "--state", "unexpected"
+        )
+        partita("emit", "days", "2026-02-01", "2026-03-02")
+        [row] = partita("partitions", "days", "--state", "unexpected", as_json=True)
+        assert row == {"partition_key": "2026-02-01", "state": "materialized"}
+        assert "stands alone" in refused("partitions", "days", "--state", "unexpected", "--ranges")
+
     def test_none(self, partita, days):
         assert partita("partitions", "days", "--state", "failed") == "days has no such partitions.\n"
 
