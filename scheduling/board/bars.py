@@ -84,7 +84,10 @@ def draw(cells: Cells, zoom: str = "", *, most: int = COLUMNS, with_segments: bo
 
 def next_unit(cells: Cells, zoom: str, positions: range) -> int:
     """The unit one level below `zoom` in which its labels differ; 0 where there is nothing below."""
-    first, last = cells.places[positions.start].label, cells.places[positions.stop - 1].label
+    timed = _timed(cells, positions)
+    if not timed:
+        return 0
+    first, last = (cells.places[at].label for at in (timed.start, timed.stop - 1))
     for size in (YEAR, MONTH, DAY, HOUR):
         if len(zoom) < size < cells.unit and first[:size] != last[:size]:
             return size
@@ -111,7 +114,8 @@ def _drawn(cells: Cells, zoom: str, most: int, with_segments: bool) -> Bar:
         return Bar(0, (), Tally())
     parts = cells.places.columns(positions, most)
     columns = [cells.tally_of(part) for part in parts]
-    ends = cells.places.places_at([positions.start]) + cells.places.places_at([positions.stop - 1])
+    timed = _timed(cells, positions) or positions
+    ends = cells.places.places_at([timed.start]) + cells.places.places_at([timed.stop - 1])
     share = len(columns) / max(len(columns), FEWEST_COLUMNS)
     return Bar(
         columns=len(columns),
@@ -146,8 +150,15 @@ def _segments(cells: Cells, positions: range, share: float, zoom: str) -> Iterat
         return
     moments = [cells.places.moments_in(cut.positions) for cut in cuts]
     total, at = sum(moments), 0
-    within = zoom or (cuts[0].label[:YEAR] if cuts[0].label[:YEAR] == cuts[-1].label[:YEAR] else "")
+    years = {cut.label[:YEAR] for cut in cuts if cut.label}
+    within = zoom or (years.pop() if len(years) == 1 else "")
     for cut, count in zip(cuts, moments, strict=True):
-        words, tally = period_words(cut.label, within), cells.tally_of(cut.positions)
-        yield Segment(cut.label, words, share * at / total, share * count / total, tally)
+        if cut.label:
+            words, tally = period_words(cut.label, within), cells.tally_of(cut.positions)
+            yield Segment(cut.label, words, share * at / total, share * count / total, tally)
         at += count
+
+
+def _timed(cells: Cells, positions: range) -> range:
+    """`positions` without keys that have no place in the calendar of the others."""
+    return range(max(positions.start, cells.places.stray_count), positions.stop)

@@ -17,6 +17,9 @@ from scheduling.algebra.keys import split_segments
 YEAR, MONTH, DAY, HOUR, MINUTE = 4, 7, 10, 13, 16
 """The length of a label of each unit."""
 
+FEWEST_OTHERS = 8
+"""Keys of which one may be called far from the others."""
+
 _CLOCK = r"[T ][0-9]{2}(?::?[0-9]{2}(?::?[0-9]{2}(?:[.,][0-9]+)?)?)?"
 _ZONE = r"(?:Z|[+-][0-9]{2}:?[0-9]{2})"
 WRITTEN = re.compile(
@@ -50,8 +53,8 @@ def places(keys: Sequence[str]) -> list[Place]:
     """Each key with its label, in the given order.
 
     The time is the segment that is a moment in nearly every key; a stray key that has none there, or one
-    coarser than usual, has no label, and where there is no such segment no key has one. Units that say
-    nothing are cut off: hourly keys written to the second have labels of hours.
+    coarser than usual or very far from all others, has no label, and where there is no such segment no key
+    has one. Units that say nothing are cut off: hourly keys written to the second have labels of hours.
     """
     split = [segments_of(key) for key in keys]
     axis = _time_axis(split)
@@ -61,8 +64,13 @@ def places(keys: Sequence[str]) -> list[Place]:
         ]
     labels = [label_of(parts[axis]) if len(parts) > axis else "" for parts in split]
     usual, size = _unit(labels)
+    far = _far_off(labels)
     return [
-        Place(key, label[:size] if len(label) >= usual else "", parts[:axis] + parts[axis + 1 :])
+        Place(
+            key,
+            label[:size] if len(label) >= usual and label[:YEAR] not in far else "",
+            parts[:axis] + parts[axis + 1 :],
+        )
         for key, parts, label in zip(keys, split, labels, strict=True)
     ]
 
@@ -100,6 +108,26 @@ def _time_axis(split: Sequence[tuple[str, ...]]) -> int | None:
         if moments * 5 >= len(split) * 4:
             return at
     return None
+
+
+def _far_off(labels: Sequence[str]) -> frozenset[str]:
+    """Years of a few keys so far from all others that a calendar of all of them would be of years alone.
+
+    A slip of the pen (1026, 2062) or a clock that was not set (1970): at most one key in ten, more than
+    five years and twice as far from the others as these are from each other.
+    """
+    counts = Counter(label[:YEAR] for label in labels if label)
+    years, total = sorted(counts), sum(counts.values())
+    few = max(total // 10, int(total >= FEWEST_OTHERS))
+    while len(years) > 1:
+        low, high = int(years[1]) - int(years[0]), int(years[-1]) - int(years[-2])
+        is_first = (low, counts[years[-1]]) > (high, counts[years[0]])
+        rest = years[1:] if is_first else years[:-1]
+        few -= counts[years[0] if is_first else years[-1]]
+        if few < 0 or max(low, high) <= max(5, 2 * (int(rest[-1]) - int(rest[0]) + 1)):
+            break
+        years = rest
+    return frozenset(counts) - frozenset(years)
 
 
 def _unit(labels: Sequence[str]) -> tuple[int, int]:

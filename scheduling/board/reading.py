@@ -139,4 +139,5 @@ def _padded(looks: bytes, size: int) -> bytes:
 def _in_order(keys: tuple[str, ...]) -> Listed:
     """By time where keys have one, else as given."""
     found = places(keys)
-    return Listed(sorted(found, key=lambda place: place.label) if found and found[0].label else found)
+    has_time = any(place.label for place in found)
+    return Listed(sorted(found, key=lambda place: place.label) if has_time else found)

@@ -71,6 +71,32 @@ class TestDraw:
 
     def test_each_look_has_a_shape_of_its_own(self):
         assert len(set(SHAPES.values())) == len(Look)
+        assert len(set(CAPS.values())) == len(Look) - 1
+
+    @pytest.mark.parametrize("worst", [look for look in Look if look is not Look.MATERIALIZED])
+    def test_the_fuller_a_column_the_higher_its_data_and_never_over_its_worst(self, worst):
+        keys = [f"k{number:05}" for number in range(10 * COLUMNS)]
+        for there, height in ((0, None), (2, 4), (5, 7), (9, 11)):
+            looks = ([worst] * (10 - there) + [Look.MATERIALIZED] * there) * COLUMNS
+            [stroke] = draw(Cells(Listed(places(keys)), bytes(looks))).strokes
+            strips = re.findall(r"M0 (\d+)h\d+v(\d+)", stroke.below)
+            assert [int(tall) for _, tall in strips] == ([] if height is None else [height])
+            lowest = max(int(top) + int(tall) for top, tall in re.findall(r"M0 (\d+)h\d+v(\d+)", stroke.path))
+            assert all(int(top) >= lowest for top, _ in strips)
+
+    def test_what_has_no_data_fills_nothing(self):
+        keys = [f"k{number:05}" for number in range(2 * COLUMNS)]
+        [stroke] = draw(Cells(Listed(places(keys)), bytes([Look.FAILED, Look.MISSING] * COLUMNS))).strokes
+        assert (stroke.look, stroke.below) == (Look.FAILED, "")
+
+    def test_the_ends_of_a_short_bar_are_named_where_it_stands(self):
+        assert draw(cells(days("2026-03-01", 1))).ends == ("2026-03-01",)
+        assert draw(cells(days("2026-03-01", 3))).ends == ("2026-03-01 to 2026-03-03",)
+        assert draw(cells(days("2026-03-01", 30))).ends == ("2026-03-01", "2026-03-30")
+
+    def test_a_stray_key_does_not_name_its_ends(self):
+        bar = draw(cells(["oops", *days("2026-03-01", 30)]))
+        assert (bar.first, bar.last) == ("2026-03-01", "2026-03-30")
 
 
 class TestSegments:
@@ -78,6 +104,14 @@ class TestSegments:
         bar = draw(cells(days("2026-01-01", 365)), with_segments=True)
         assert [segment.zoom for segment in bar.segments][:2] == ["2026-01", "2026-02"]
         assert [segment.words for segment in bar.segments][:3] == ["Jan", "Feb", "Mar"]
+
+    @pytest.mark.parametrize("stray", ["oops", "1970-01-01", "2999-01-01"])
+    def test_a_stray_key_does_not_coarsen_them(self, stray):
+        found = cells([*days("2026-01-01", 365), stray])
+        assert found.strays() == [stray]
+        segments = draw(found, with_segments=True).segments
+        assert [segment.words for segment in segments][:2] == ["Jan", "Feb"]
+        assert segments[0].start == pytest.approx(1 / 366)
 
     def test_several_years_are_zoomed_into_by_years(self):
         bar = draw(cells(days("2024-01-01", 900)), with_segments=True)

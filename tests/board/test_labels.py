@@ -53,6 +53,28 @@ class TestLabelOf:
 
 
 class TestPlaces:
+    @pytest.mark.parametrize("stray", ["1970-01-01", "1026-03-02", "2062-03-02"])
+    def test_a_key_far_from_all_others_has_no_place_among_them(self, stray):
+        days = [f"2026-03-{day:02}" for day in range(1, 31)]
+        assert [place.key for place in places([*days, stray]) if not place.label] == [stray]
+
+    def test_two_that_lie_on_either_side_have_none_either(self):
+        days = [f"2026-{month:02}-{day:02}" for month in (3, 4) for day in range(1, 31)]
+        found = places(["1970-01-01", *days, "2999-01-01"])
+        assert [place.key for place in found if not place.label] == ["1970-01-01", "2999-01-01"]
+
+    @pytest.mark.parametrize(
+        "keys",
+        [
+            ["1970-01-01", "2026-03-01"],
+            [f"{year}-01-01" for year in (1990, *range(2000, 2026))],
+            [*(f"2020-03-{day:02}" for day in range(1, 9)), *(f"2026-03-{day:02}" for day in range(1, 9))],
+            ["2024-12-31", *(f"2026-03-{day:02}" for day in range(1, 31))],
+        ],
+    )
+    def test_a_history_with_gaps_is_one_calendar(self, keys):
+        assert all(place.label for place in places(keys))
+
     def test_the_time_is_the_segment_that_is_a_moment(self):
         assert places(["tw|2026-03-10", "jp|2026-03-11"]) == [
             Place("tw|2026-03-10", "2026-03-10", ("tw",)),

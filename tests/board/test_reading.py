@@ -90,6 +90,12 @@ class TestUniverse:
         world.dag("nightly", DAILY, writes=["daily"], **dates)
         assert list(looks("daily")) == ["2026-03-09"]
 
+    def test_a_stray_key_that_is_the_first_leaves_the_others_in_their_time(self):
+        emit("seen", "oops", *(f"{city}|2026-03-{day:02}" for city in "ba" for day in range(1, 10)))
+        cells = read([asset("seen")], now=NOW)[asset("seen").pk].cells
+        assert cells.strays() == ["oops"]
+        assert [place.label for place in cells.places[1:4]] == ["2026-03-01", "2026-03-01", "2026-03-02"]
+
     def test_other_keys_than_those_of_the_ticks_are_not_unexpected(self):
         world.dag("nightly", DAILY, writes=["daily"], start_date=NOW - timedelta(days=3))
         emit("daily", "2026-01-01")
