@@ -70,6 +70,13 @@ class Bar:
         return max(self.columns, FEWEST_COLUMNS)
 
     @property
+    def ends(self) -> tuple[str, ...]:
+        """What stands below its two ends; a short bar has both in one at its beginning."""
+        if self.columns >= FEWEST_COLUMNS:
+            return self.first, self.last
+        return (self.first if self.first == self.last else f"{self.first} to {self.last}",)
+
+    @property
     def words(self) -> str:
         """The bar as a sentence, for those who cannot see it."""
         if not self.columns:
