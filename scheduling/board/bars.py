@@ -19,7 +19,10 @@ SEGMENTS = 40
 ROOM = 0.008
 """The share of the width that one letter takes."""
 
-SHAPES: dict[Look, tuple[tuple[int, int], ...]] = {
+Strips = tuple[tuple[int, int], ...]
+"""Top and height of each strip of a column, of 20."""
+
+SHAPES: dict[Look, Strips] = {
     Look.MATERIALIZED: ((5, 15),),
     Look.STALE: ((5, 4), (11, 9)),
     Look.RUNNING: ((5, 4), (16, 4)),
@@ -27,16 +30,29 @@ SHAPES: dict[Look, tuple[tuple[int, int], ...]] = {
     Look.HELD: ((5, 3), (11, 3), (17, 3)),
     Look.FAILED: ((0, 20),),
 }
-"""Top and height of the strips of each look, of 20: failed sticks out, missing lies low, held is striped."""
+"""Columns of one look and no data: failed sticks out, missing lies low, held is striped."""
+
+CAPS: dict[Look, Strips] = {
+    Look.STALE: ((5, 4),),
+    Look.RUNNING: ((4, 2), (7, 2)),
+    Look.MISSING: ((5, 3),),
+    Look.HELD: ((3, 2), (7, 2)),
+    Look.FAILED: ((0, 9),),
+}
+"""The worst of a column that has data, too: it stands over the data, however little there is of it."""
+
+BELOW: tuple[Strips, ...] = ((), ((17, 3),), ((14, 6),), ((11, 9),))
+"""What has data fills a column from below: none, little, about half, nearly all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stroke:
-    """All columns of one look and tint as one SVG path."""
+    """All columns of one worst look that are as full, as two SVG paths: the look, and the data below it."""
 
     look: Look
-    tint: int
+    filled: int
     path: str
+    below: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,16 +151,20 @@ def _drawn(cells: Cells, zoom: str, most: int, with_segments: bool) -> Bar:
 
 
 def _strokes(columns: Sequence[Tally]) -> Iterator[Stroke]:
-    """One path for each look and tint, neighbours joined."""
-    paths: dict[tuple[Look, int], list[str]] = {}
+    """One for each look and filling, neighbours joined."""
+    spans: dict[tuple[Look, int], list[tuple[int, int]]] = {}
     at = 0
-    for name, group in groupby((tally.worst, tally.tint) for tally in columns):
+    for name, group in groupby((tally.worst, tally.filled) for tally in columns):
         wide = sum(1 for _ in group)
-        strips = (f"M{at} {top}h{wide}v{height}h-{wide}z" for top, height in SHAPES[name[0]])
-        paths.setdefault(name, []).extend(strips)
+        spans.setdefault(name, []).append((at, wide))
         at += wide
-    for (look, tint), pieces in sorted(paths.items()):
-        yield Stroke(look, tint, "".join(pieces))
+    for (look, filled), found in sorted(spans.items()):
+        shape = CAPS[look] if filled else SHAPES[look]
+        yield Stroke(look, filled, _path(found, shape), _path(found, BELOW[filled]))
+
+
+def _path(spans: Sequence[tuple[int, int]], strips: Strips) -> str:
+    return "".join(f"M{at} {top}h{wide}v{height}h-{wide}z" for at, wide in spans for top, height in strips)
 
 
 def _segments(cells: Cells, positions: range, share: float, zoom: str) -> Iterator[Segment]:

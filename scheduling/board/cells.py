@@ -79,6 +79,14 @@ class Tally:
         return 1 if share < 0.34 else 2 if share < 0.8 else 3
 
     @property
+    def filled(self) -> int:
+        """How much of it has data that is not the worst: 0 nothing, 1 little, 2 about half, 3 nearly all."""
+        worst = self.worst
+        there = sum(self[look] for look in (Look.MATERIALIZED, Look.STALE) if look is not worst)
+        share = there / sum(self.counts)
+        return 0 if not there else 1 if share < 0.34 else 2 if share < 0.8 else 3
+
+    @property
     def parts(self) -> list[tuple[Look, int]]:
         return [(look, self[look]) for look in Look if self[look]]
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduling.board.bars import COLUMNS, FEWEST_COLUMNS, SHAPES, draw, period_words
+from scheduling.board.bars import CAPS, COLUMNS, FEWEST_COLUMNS, SHAPES, draw, period_words
 from scheduling.board.cells import Cells, Look
 from scheduling.board.labels import places
 from scheduling.board.orders import Listed
@@ -76,7 +76,7 @@ class TestDraw:
     @pytest.mark.parametrize("worst", [look for look in Look if look is not Look.MATERIALIZED])
     def test_the_fuller_a_column_the_higher_its_data_and_never_over_its_worst(self, worst):
         keys = [f"k{number:05}" for number in range(10 * COLUMNS)]
-        for there, height in ((0, None), (2, 4), (5, 7), (9, 11)):
+        for there, height in ((0, None), (2, 3), (5, 6), (9, 9)):
             looks = ([worst] * (10 - there) + [Look.MATERIALIZED] * there) * COLUMNS
             [stroke] = draw(Cells(Listed(places(keys)), bytes(looks))).strokes
             strips = re.findall(r"M0 (\d+)h\d+v(\d+)", stroke.below)

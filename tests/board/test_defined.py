@@ -129,9 +129,9 @@ class TestLargeOrders:
         cells = Cells(order, bytes(looks))
         bar = draw(cells, with_segments=True)
         assert (bar.columns, bar.tally.words) == (400, "999,999 materialized, 1 failed")
-        assert [(stroke.look, stroke.tint) for stroke in bar.strokes] == [
-            (Look.MATERIALIZED, 3),
-            (Look.FAILED, 1),
+        assert [(stroke.look, stroke.filled) for stroke in bar.strokes] == [
+            (Look.MATERIALIZED, 0),
+            (Look.FAILED, 3),
         ]
         assert [each.zoom for each in bar.segments] == ["2024", "2025", "2026"]
         grid = lay_out(cells)

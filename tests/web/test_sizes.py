@@ -163,7 +163,7 @@ def test_one_failed_among_very_many_is_seen_on_the_bar(visitor):
     key = Partition.objects.filter(asset__name="minutes").order_by("pk")[150].key
     Partition.objects.filter(asset__name="minutes", key=key).update(attempt="failed")
     page = read(visitor.get("/assets/minutes"))
-    assert page.all("path", class_="f t1")
+    assert page.all("path", class_="f")
     [row] = [
         each
         for each in page.all("a")
