@@ -100,6 +100,7 @@ def _board(request: HtmxRequest, row: Asset, now: datetime) -> dict[str, object]
         "kept": [(name, request.GET[name]) for name in KEPT if name in request.GET],
         "everything": later(board.spelled, cells, zoom),
         "zoom": zoom,
+        "example": later(board.example, cells),
         "crumbs": _crumbs(zoom),
         "around": _around(cells, zoom),
         "bar": board.draw(cells, zoom, with_segments=True),

@@ -14,7 +14,7 @@ from scheduling.board.backfilling import (
 )
 from scheduling.board.bars import Bar, draw
 from scheduling.board.cells import Cells, Look, Tally
-from scheduling.board.choice import Choice, choose, spelled
+from scheduling.board.choice import Choice, choose, example, spelled
 from scheduling.board.dags import DagLine, lines, next_ticks, schedule_words, suggestions
 from scheduling.board.drawn import Lack
 from scheduling.board.grids import Grid, lay_out
@@ -63,6 +63,7 @@ __all__ = [
     "data_at",
     "draw",
     "events",
+    "example",
     "facts",
     "flow",
     "held_runs",

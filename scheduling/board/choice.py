@@ -14,6 +14,9 @@ from scheduling.board.cells import Cells, Look, Tally
 from scheduling.board.defined import Defined
 from scheduling.board.labels import Place, label_of, segments_of
 
+SOME = 10
+"""Keys before the last one with which an example begins."""
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -63,6 +66,26 @@ def spelled(cells: Cells, zoom: str) -> str:
     positions = cells.positions(zoom)
     before, after = (around_of(cells.places[positions[0]]) if positions else None) or ("", "")
     return f"{'*|' * before.count('|')}[{zoom}...{zoom}]{'|*' * after.count('|')}"
+
+
+def example(cells: Cells) -> str:
+    """A selection that means something here: of the last keys in time; of the first without time."""
+    places, count = cells.places, len(cells.places)
+    if cells.unit:
+        last = places[count - 1]
+        around = around_of(last)
+        if around is None:
+            return "*"
+        first = places[max(places.stray_count, count - 1 - SOME)]
+        at = around[0].count(DEFAULT_DELIMITER)
+        ends = (quoted(segments_of(place.key)[at], DEFAULT_DELIMITER) for place in (first, last))
+        return f"{around[0]}[{'...'.join(ends)}]{around[1]}"
+    if not count:
+        return "*"
+    parts = [quoted(part, DEFAULT_DELIMITER) for part in segments_of(places[0].key)]
+    if len(parts) > 1:
+        return DEFAULT_DELIMITER.join([parts[0], *("*" for _ in parts[1:])])
+    return ", ".join(quoted(place.key, DEFAULT_DELIMITER) for place in places[:2])
 
 
 def around_of(place: Place) -> tuple[str, str] | None:

@@ -40,6 +40,46 @@ def stores(db):
     asset("stores", partitions=specs.dump(MultiPartitions({"shop": shops, "day": DAYS})))
 
 
+class TestExample:
+    """What the empty field shows is something that one can type here."""
+
+    @pytest.mark.parametrize(
+        ("partitions", "emitted", "shown"),
+        [
+            (DAYS, (), "[2026-03-01...2026-03-10]"),
+            (
+                MultiPartitions({"shop": StaticPartitions(["lj", "mb"]), "day": DAYS}),
+                (),
+                "mb|[2026-03-05...2026-03-10]",
+            ),
+            (
+                MultiPartitions({"day": DAYS, "shop": StaticPartitions(["l j", "a,b"])}),
+                ("1970-01-01|a,b",),
+                "*",
+            ),
+            (StaticPartitions(["lj", "mb", "kp"]), (), "lj, mb"),
+            (StaticPartitions(["one, two", "*"]), (), '"one, two", "*"'),
+            (MultiPartitions({"a": StaticPartitions(["x"]), "b": StaticPartitions(["y", "z"])}), (), "x|*"),
+            (
+                None,
+                ("oops", *(f"tw|2026-03-{day:02}" for day in range(1, 20))),
+                "tw|[2026-03-09...2026-03-19]",
+            ),
+            (None, ("2026-03-29T03:00:00+0200", "2026-03-29T04:00:00+0200"), None),
+        ],
+    )
+    def test_means_something(self, db, partitions, emitted, shown):
+        asset("seen", partitions=specs.dump(partitions) if partitions else None)
+        emit("seen", *emitted)
+        example = board.example(cells_of("seen"))
+        assert shown in (None, example)
+        assert choose("seen", example).count > 1
+
+    def test_of_nothing_is_everything(self, db):
+        asset("seen")
+        assert board.example(cells_of("seen")) == "*"
+
+
 @pytest.mark.usefixtures("daily")
 class TestChoose:
     def test_counts_what_is_selected_by_state(self):
