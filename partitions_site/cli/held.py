@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
 from core.models import HeldRun
+from partitions_site.cli.names import called
 from partitions_site.cli.parsing import NotFound, Spoken, add_narrowing, add_numbered, deed, now
 from partitions_site.cli.replies import Reply, Row, done, sheet, shown, table
 from scheduling import board, holds
@@ -65,7 +66,7 @@ def _reevaluate(given: Namespace) -> Reply:
 def _find(pk: int) -> HeldRun:
     row = HeldRun.objects.select_related("dag", "run").filter(pk=pk).first()
     if row is None:
-        raise NotFound(f"there is no held run {pk}: `partita held` lists them")
+        raise NotFound(f"there is no held run {pk}: `{called()} held` lists them")
     return row
 
 
@@ -84,13 +85,13 @@ def _row(row: HeldRun, verdict: Verdict | None = None) -> Row:
     }
 
 
-def _progress(each: Progress) -> Row:
 def _said(each: Row) -> Iterator[str]:
     yield f"  {each['asset']}: {each['sentence']}"
     if each["unexpected_keys"]:
         yield f"    unexpected, so not counted: {', '.join(each['unexpected_keys'])}"
 
 
+def _progress(each: Progress) -> Row:
     return {
         "asset": each.leaf.words(),
         "sentence": each.sentence(),

@@ -1,5 +1,8 @@
 """The commands of `partita`, by the modules of this package that hold them; read before Django is there."""
 
+CALLED = ["partita"]
+"""What somebody typed to get here; `manage.py` knows of `./partita` in a checkout."""
+
 COMMANDS = {
     "assets": "what there is, and how complete it is",
     "partitions": "the state of each key of an asset",
@@ -23,8 +26,16 @@ MANAGED = {
 }
 """Commands of `manage.py` that are commands of `partita`, too, where an installation has them."""
 
+OWN = ("up", "test", "check", "lock")
+"""What `./partita` does itself, or hands on with variables set."""
+
 OTHERS = {"check"}
 """Commands of `manage.py` that are called like one of ours and are not: ours is `manage.py partita check`."""
+
+
+def called() -> str:
+    """The name under which people find these commands again."""
+    return CALLED[0]
 
 
 def rewritten(arguments: list[str]) -> list[str]:

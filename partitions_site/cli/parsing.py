@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, NoReturn
 
 from core.models import Asset, Dag
+from partitions_site.cli.names import called
 from partitions_site.cli.replies import Reply
 from scheduling.algebra.errors import PartitionError
 from scheduling.journal import Deed
@@ -101,7 +102,7 @@ def find_asset(name: str) -> Asset:
     """:raises NotFound: unless an asset has that name, or is at that address."""
     found = Asset.objects.filter(name=name).first() or Asset.objects.filter(uri=name).order_by("pk").first()
     if found is None:
-        raise NotFound(f"no asset is called {name}: `partita assets` lists them")
+        raise NotFound(f"no asset is called {name}: `{called()} assets` lists them")
     return found
 
 
@@ -109,7 +110,7 @@ def find_dag(dag_id: str) -> Dag:
     """:raises NotFound: if no Dag is called so."""
     found = Dag.objects.filter(dag_id=dag_id).first()
     if found is None:
-        raise NotFound(f"no Dag is called {dag_id}: `partita dags` lists them")
+        raise NotFound(f"no Dag is called {dag_id}: `{called()} dags` lists them")
     return found
 
 

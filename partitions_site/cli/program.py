@@ -13,18 +13,17 @@ from typing import Any, TextIO
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from django.core.management import ManagementUtility, get_commands
+from django.core.management import ManagementUtility
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import DatabaseError
 
 from partitions_site.cli import completion
-from partitions_site.cli.names import COMMANDS, MANAGED
+from partitions_site.cli.calling import managed
+from partitions_site.cli.names import COMMANDS, called
 from partitions_site.cli.parsing import Parser, add_json
 from partitions_site.cli.replies import Reply
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.selections import InvalidSelection
-
-NAME = "partita"
 
 
 def main(words: Sequence[str], out: TextIO | None = None) -> int:
@@ -33,7 +32,7 @@ def main(words: Sequence[str], out: TextIO | None = None) -> int:
     :raises SystemExit: for `--help` and for words that are no command, as argparse does.
     """
     if words and words[0] in managed():
-        ManagementUtility([NAME, *words]).execute()
+        ManagementUtility([called(), *words]).execute()
         return 0
     given = build().parse_args(list(words))
     try:
@@ -43,7 +42,9 @@ def main(words: Sequence[str], out: TextIO | None = None) -> int:
     except (PartitionError, ImproperlyConfigured) as refusal:
         return _fail(str(refusal))
     except DatabaseError as error:
-        return _fail(f"the database cannot be used: {error} (`./partita migrate` makes it what it has to be)")
+        return _fail(
+            f"the database cannot be used: {error} (`{called()} migrate` makes it what it has to be)"
+        )
     try:
         _print(reply, getattr(given, "json", False), out or sys.stdout)
     except BrokenPipeError:
@@ -54,7 +55,7 @@ def main(words: Sequence[str], out: TextIO | None = None) -> int:
 
 def build() -> Parser:
     """The parser of all commands."""
-    parser = Parser(prog=NAME, description="Assets, their partitions, and what runs for them.")
+    parser = Parser(prog=called(), description="Assets, their partitions, and what runs for them.")
     parser.add_argument("--version", action="version", version=f"Partita {settings.VERSION}")
     commands = parser.add_subparsers(metavar="COMMAND", title="commands", required=True)
     for name, words in COMMANDS.items():
@@ -66,12 +67,6 @@ def build() -> Parser:
     for name, words in managed().items():
         commands.add_parser(name, help=words, add_help=False)
     return parser
-
-
-def managed() -> dict[str, str]:
-    """Commands that `manage.py` has and that are carried out there."""
-    there = get_commands()
-    return {name: words for name, words in MANAGED.items() if name in there}
 
 
 def _print(reply: Reply, as_json: bool, out: TextIO) -> None:
@@ -87,5 +82,5 @@ def _written(value: Any) -> str:
 
 
 def _fail(sentence: str) -> int:
-    sys.stderr.write(f"{NAME}: {sentence}\n")
+    sys.stderr.write(f"{called()}: {sentence}\n")
     return 1

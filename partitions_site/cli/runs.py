@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from core.models import DagRun, LogLine
+from partitions_site.cli.names import called
 from partitions_site.cli.parsing import NotFound, Spoken, add_narrowing, add_numbered, deed, now
 from partitions_site.cli.replies import Reply, Row, done, sheet, shown, table
 from scheduling import board, runs
@@ -78,7 +79,7 @@ def _retry(given: Namespace) -> Reply:
 def _find(pk: int) -> DagRun:
     run = DagRun.objects.select_related("dag").filter(pk=pk).first()
     if run is None:
-        raise NotFound(f"there is no run {pk}: `partita runs` lists them")
+        raise NotFound(f"there is no run {pk}: `{called()} runs` lists them")
     return run
 
 

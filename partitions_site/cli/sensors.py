@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from core.models import Sensor
+from partitions_site.cli.names import called
 from partitions_site.cli.parsing import NotFound, Spoken, add_deed, add_deeds, add_limit, deed, now
 from partitions_site.cli.replies import Reply, done, sheet, shown, table
 from scheduling import configuration, sensors
@@ -104,7 +105,7 @@ def _set_paused(given: Namespace, paused: bool) -> Reply:
 def _find(name: str) -> Sensor:
     found = Sensor.objects.filter(name=name).first()
     if found is None:
-        raise NotFound(f"no sensor is called {name}: `partita sensors` lists them")
+        raise NotFound(f"no sensor is called {name}: `{called()} sensors` lists them")
     return found
 
 

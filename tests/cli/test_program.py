@@ -188,8 +188,27 @@ class TestProcess:
         assert (wrong.returncode, wrong.stdout) == (2, "")
         empty = manage("held", **variables)
         assert (empty.returncode, empty.stdout) == (1, "")
-        assert "./partita migrate" in empty.stderr
+        assert "`partita migrate`" in empty.stderr
         assert "Traceback" not in empty.stderr
+
+    def test_a_word_that_is_no_command_is_answered_with_all_of_them(self):
+        wrong = manage("nonsense", PARTITA_CALLED="./partita")
+        assert (wrong.returncode, wrong.stdout) == (2, "")
+        first, *rest = wrong.stderr.splitlines()
+        assert first == "./partita: there is no command 'nonsense'"
+        assert {line.split()[0] for line in rest if line.startswith("  ")} == {
+            *names.COMMANDS,
+            *names.MANAGED,
+        }
+        assert "is it 'partitions'?" in manage("partition").stderr
+
+    def test_answers_in_the_name_that_was_typed(self, monkeypatch, capsys, db):
+        monkeypatch.setattr(names, "CALLED", ["./partita"])
+        assert partita("dags", "show", "nope")[0] == 1
+        assert capsys.readouterr().err == "./partita: no Dag is called nope: `./partita dags` lists them\n"
+        with pytest.raises(SystemExit):
+            partita("runs", "--limit", "x")
+        assert "./partita runs --help" in capsys.readouterr().err
 
     def test_alone_needs_a_path(self):
         assert launch.alone(["--strict"]) == {}
