@@ -17,8 +17,11 @@ State = BackfillPartition.State
 SQUARES = 500
 """Keys on one page of the grid of a backfill."""
 
-RECENT = 20
+RECENT = 50
 """Runs of a Dag from which is told how long one takes."""
+
+FEWEST_TOGETHER = 5
+"""Runs at the same time of which the pace of many can be told."""
 
 COUNTED = ("done", "failed", "skipped", "cancelled", "open")
 
@@ -68,6 +71,14 @@ class Progress:
     @property
     def words(self) -> str:
         return ", ".join(f"{count:,} {name}" for name, count in self.parts) or "no keys"
+
+
+@dataclass(frozen=True, slots=True)
+class _Pace:
+    """`length` of one run; `apart`: from end to end of many at the same time."""
+
+    length: timedelta
+    apart: timedelta
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,15 +139,18 @@ def keys_of(
 def time_needed(counts: Iterable[tuple[Dag, int]], at_once: int) -> timedelta | None:
     """How long so many runs of each Dag may take, Dag after Dag, from recent runs of theirs.
 
+    However many may run at a time, they take no less than so many took when they came together.
+
     :param at_once: how many of them may run at a time, if the Dag allows it.
     :returns: none where one of the Dags has not run yet.
     """
     total = timedelta()
     for dag, count in counts:
-        length = usual_length(dag)
-        if length is None:
+        pace = _pace(dag)
+        if pace is None:
             return None
-        total += length * math.ceil(count / min(at_once, dag.max_active_runs, count))
+        in_waves = pace.length * math.ceil(count / min(at_once, dag.max_active_runs, count))
+        total += max(in_waves, pace.apart * count)
     return total
 
 
@@ -148,12 +162,27 @@ def time_left(how: Progress, now: datetime) -> timedelta | None:
     return (now - row.created_at) / how.ended * how.open
 
 
-def usual_length(dag: Dag) -> timedelta | None:
-    """The median of its recent runs."""
+def _pace(dag: Dag) -> "_Pace | None":
+    """By the last runs of `dag` that ended well; none if there are none."""
     ended = DagRun.objects.filter(dag=dag, state=DagRun.State.SUCCESS, partition_keys__isnull=True)
-    times = ended.order_by("-pk").values_list("started_at", "ended_at")[:RECENT]
-    lengths = [(end - start).total_seconds() for start, end in times if start and end]
-    return timedelta(seconds=median(lengths)) if lengths else None
+    times = ended.order_by("-pk").values_list("queued_at", "started_at", "ended_at")[:RECENT]
+    runs = [(queued, start, end) for queued, start, end in times if start and end]
+    if not runs:
+        return None
+    length = median((end - start).total_seconds() for _, start, end in runs)
+    return _Pace(timedelta(seconds=length), _apart(runs))
+
+
+def _apart(runs: Sequence[tuple[datetime, datetime, datetime]]) -> timedelta:
+    """Between the ends of runs of which the next was queued before the last had ended; nothing of few."""
+    together: list[list[datetime]] = []
+    for queued, _, end in sorted(runs):
+        if together and queued <= max(together[-1]):
+            together[-1].append(end)
+        else:
+            together.append([end])
+    ends = max(together, key=len)
+    return (max(ends) - min(ends)) / (len(ends) - 1) if len(ends) >= FEWEST_TOGETHER else timedelta()
 
 
 def _progress(row: Backfill, targets: Iterable[BackfillTarget]) -> Progress:

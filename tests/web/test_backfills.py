@@ -44,7 +44,7 @@ class TestPlan:
         page = plan_of(visitor)
         assert "8 to run, 2 skipped" in page.text
         rows = [row.text for row in page.all("tr")]
-        assert "2026-03-01 runs" in rows
+        assert "2026-03-01 will run" in rows
         assert "2026-03-02 skipped: it has data" in rows
         assert len(rows) == 1 + 10
         assert "2 skipped: it has data" in page.text
@@ -68,7 +68,7 @@ class TestPlan:
 
     def test_newest_first_turns_the_keys_round(self, visitor, load):
         rows = [row.text for row in plan_of(visitor, order="newest").all("tr")]
-        assert rows[1] == "2026-03-10 runs"
+        assert rows[1] == "2026-03-10 will run"
 
     def test_only_what_runs_or_what_does_not_can_be_shown(self, visitor, load):
         shown = plan_of(visitor, show="skipped").all("tr")
@@ -112,10 +112,10 @@ class TestPlan:
         assert "load would make 1 key first" in page.text
         page = read(visitor.get(page.links["Add them to the plan"]))
         assert "3 to run" in page.text
-        assert "runs after what it needs" in page.text
+        assert "will run after what it needs" in page.text
 
     def test_tells_how_long_it_may_take_once_the_dag_has_run(self, visitor, load):
-        assert "takes about" not in plan_of(visitor).text
+        assert "how long is not known" in plan_of(visitor).text
         begin(load, keys=("2026-03-01",))
         turn()
         execute()
@@ -124,9 +124,33 @@ class TestPlan:
         assert "takes about 1 min" in plan_of(visitor, at_once="7").text
         assert "takes about 7 min" in plan_of(visitor, at_once="1").text
 
+    def test_many_take_no_less_than_so_many_took_together(self, visitor, load):
+        begin(load, keys=tuple(f"2026-03-0{day}" for day in range(1, 9)), max_active_runs=6)
+        turn()
+        execute()
+        turn()
+        assert "takes less than a minute" in plan_of(visitor, run="all", at_once="100").text
+        began = DagRun.objects.earliest("queued_at").queued_at
+        for number, run in enumerate(DagRun.objects.order_by("pk"), 1):
+            DagRun.objects.filter(pk=run.pk).update(
+                queued_at=began,
+                started_at=began + play.SECOND * 29,
+                ended_at=began + play.SECOND * 30 * number,
+            )
+        assert "takes about 5 min" in plan_of(visitor, run="all", at_once="100").text
+
+    def test_what_waited_in_line_says_nothing_of_its_length(self, visitor, load):
+        begin(load, keys=tuple(f"2026-03-0{day}" for day in range(1, 9)), max_active_runs=6)
+        turn()
+        execute()
+        turn()
+        ended = DagRun.objects.latest("ended_at").ended_at + play.SECOND * 600
+        DagRun.objects.update(started_at=ended, ended_at=ended + play.SECOND)
+        assert "takes less than a minute" in plan_of(visitor, run="all", at_once="3").text
+
     def test_a_long_plan_is_paged(self, visitor, load):
         page = plan_of(visitor, selection="[2026-03-01...]")
-        assert page.text.count("runs") >= 8
+        assert page.text.count("will run") >= 8
         daily = asset("long", partitions=specs.dump(DailyPartitions("2020-01-01", end="2022-01-01")))
         producer("write_long", writes=daily.name)
         page = plan_of(visitor, dag="write_long", selection="")
