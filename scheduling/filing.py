@@ -69,20 +69,41 @@ def write(filed: Filed, columns: Sequence[str]) -> None:
     filed.tally.write()
 
 
-def file(arrivals: Sequence[Arrival], now: datetime, *, anew: Collection[int] = ()) -> list[HeldRun]:
+def file(arrivals: Sequence[Arrival], now: datetime, *, anew: Collection[int] | None = None) -> list[HeldRun]:
     """Count `arrivals` and mark their held runs to be judged. Call inside a transaction.
 
-    :param anew: primary keys of held runs that look again at what is there, as if they were just opened.
+    :param anew: if they came before and are filed anew: the primary keys of the held runs that counted them.
+        Those look again at what is there, as if they were just opened, and nothing settles any longer for it.
     """
     dags = {arrival.dag.pk: arrival.dag for arrival in arrivals}
     rows = _lock_or_open({(arrival.dag.pk, arrival.key) for arrival in arrivals}, dags, now)
-    filed = _counted(arrivals, rows, dags, now, anew)
+    again = () if anew is None else anew
+    before = {name: row.last_event_at for name, row in rows.items() if row.pk in again}
+    filed = _counted(arrivals, rows, dags, now, again)
     touched = {row.pk for row in filed.rows}
     idle = [row.pk for row in rows.values() if row.pk not in touched and row.filled_at is None]
     HeldRun.objects.filter(pk__in=idle).delete()
     filed.tally.write()
     HeldRun.objects.filter(pk__in=touched).update(judge_after=now, last_event_at=now, filled_at=now)
+    if anew is not None:
+        held_run = {name: row.pk for name, row in rows.items()}
+        events = filed.tally.events
+        counted = [each for each in arrivals if (held_run[each.dag.pk, each.key], each.event.pk) in events]
+        came = came_at(counted, before).items()
+        bulk.update(HeldRun, ("last_event_at",), [(held_run[name], at) for name, at in came])
     return list(filed.rows)
+
+
+def came_at(arrivals: Sequence[Arrival], before: Mapping[Name, datetime]) -> dict[Name, datetime]:
+    """When the last event came that counts for each held run. Filing anew is no event.
+
+    :param before: when it had come for those that were open before.
+    """
+    came = dict(before)
+    for arrival in arrivals:
+        name, at = (arrival.dag.pk, arrival.key), arrival.event.timestamp
+        came[name] = max(came.get(name, at), at)
+    return came
 
 
 def uncounted(arrivals: Sequence[Arrival]) -> list[Arrival]:

@@ -107,8 +107,11 @@ def _rows(
         arrivals = [arrival for arrival in arrivals if rows[arrival.key].pk not in late]
         wanted = {arrival.key for arrival in arrivals}
         rows = {key: row for key, row in rows.items() if key in wanted}
-    for row in rows.values():
-        row.dag, row.last_event_at = dag, now
+    by_name = {(dag.pk, key): row for key, row in rows.items()}
+    earlier = {(dag.pk, key): row.last_event_at for key, row in found.items() if key in rows}
+    came = filing.came_at(arrivals, earlier)
+    for name, row in by_name.items():
+        row.dag, row.last_event_at = dag, came[name]
     return dict(sorted(rows.items())), list(arrivals)
 
 

@@ -13,6 +13,7 @@ from scheduling.algebra import specs
 from scheduling.algebra.differences import Difference, differences
 from scheduling.algebra.errors import InvalidDefinition
 from scheduling.algebra.specs import Spec
+from scheduling.algebra.verdicts import Kind
 from scheduling.configuration.agreeing import World
 from scheduling.configuration.dags import told_by
 from scheduling.configuration.foreseeing import Foreseen, foresee
@@ -65,7 +66,8 @@ class Effect:
     `held` are open now. `moves`: their keys count elsewhere. `opens`: not held now, and would be. `fires`:
     would become runs at once. `closes`: would be superseded, since nothing that came counts for them.
     `ends`: would be cancelled, their deadline having passed. `lost`: upstream keys that would not count any
-    more; `regained`: such that could not be mapped, and could be then.
+    more; `regained`: such that could not be mapped, and could be then. `settles`: late rounds that fire at an
+    instant if nothing more comes, counted from the last event and not from the change.
     """
 
     held: int
@@ -76,6 +78,7 @@ class Effect:
     ends: Some[str]
     lost: Some[Lost]
     regained: Some[str]
+    settles: Some[tuple[str, datetime]]
 
     @property
     def is_nothing(self) -> bool:
@@ -151,6 +154,7 @@ def effect_of(foreseen: Foreseen, most: int = MOST_NAMED) -> Effect:
         ends=_some((key for key, row in after.items() if verdicts[row.pk].gives_up), most),
         lost=_some(_lost(foreseen), most),
         regained=_some(_regained(foreseen), most),
+        settles=_some(_settles(foreseen), most),
     )
 
 
@@ -188,6 +192,13 @@ def _lost(foreseen: Foreseen) -> Iterator[Lost]:
 def _regained(foreseen: Foreseen) -> Iterator[str]:
     events = {each.event.pk: each.event.partition_key or "" for each in foreseen.mapped.arrivals}
     return iter(dict.fromkeys(key for pk, key in events.items() if pk in foreseen.refused))
+
+
+def _settles(foreseen: Foreseen) -> Iterator[tuple[str, datetime]]:
+    for key, row in foreseen.after.items():
+        verdict = foreseen.verdicts[row.pk]
+        if verdict.kind is Kind.SETTLING and verdict.until:
+            yield key, verdict.until
 
 
 def _problems(

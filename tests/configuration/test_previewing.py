@@ -153,6 +153,20 @@ class TestEffect:
         world.turn()
         assert look(row, assets={"asset": "a"}).effect.fires.count == 0
 
+    def test_settles_no_longer_for_a_change_and_says_when(self, listen):
+        row = listen("RollupMapper(FixedKeyMapper('all'), SegmentWindow(['us', 'ap', 'eu']))", at=NOW)
+        world.emit("a", "us", "ap", "eu")
+        world.turn()
+        late = LATER - world.MINUTE
+        world.emit("a", "us", at=late)
+        world.turn(late)
+        [(key, until)] = look(row, default_mapper=rollup("us", "ap")).effect.settles.first
+        assert (key, until) == ("all", late + 10 * world.MINUTE)
+        change(row, default_mapper=rollup("us", "ap"))
+        world.turn(LATER)
+        held = world.held("c", "all")
+        assert (held.verdict, held.judge_after) == ("settling", until)
+
     def test_of_no_change_is_nothing(self, listen):
         row = listen(assets=BOTH, at=NOW)
         world.emit("a", "k")

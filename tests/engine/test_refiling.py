@@ -190,6 +190,28 @@ class TestLaterRounds:
         assert set(row.received.values_list("key", "is_fresh")) == before
         assert row.verdict == "settling"
 
+    def test_settle_no_longer_for_a_change(self, listen):
+        """A change is no event: the ten minutes count from the late key."""
+        rollup = 'RollupMapper(FixedKeyMapper("all"), SegmentWindow(["tw", "jp", "us"]){})'
+        listen(rollup.format(""), at=NOW)
+        world.emit("a", "tw", "jp", "us")
+        world.turn()
+        late = NOW + world.MINUTE
+        world.emit("a", "tw", at=late)
+        world.turn(late)
+        listen(rollup.format(", wait_policy=MinimumCount(-1)"), at=NOW + 9 * world.MINUTE)
+        row = world.held("c", "all")
+        assert (row.last_event_at, row.judge_after) == (late, late + 10 * world.MINUTE)
+
+    def test_settle_from_the_last_key_that_moved_to_them(self, listen):
+        listen("StartOfDayMapper()", assets='Asset("a") & Asset("b")', at=NOW)
+        world.emit("a", SIX_HOURS[0])
+        world.turn()
+        world.emit("a", SIX_HOURS[0], at=NOW + world.MINUTE)
+        world.turn(NOW + world.MINUTE)
+        listen("StartOfMonthMapper()", assets='Asset("a") & Asset("b")', at=NOW + 5 * world.MINUTE)
+        assert world.held("c", "2026-03").last_event_at == NOW + world.MINUTE
+
 
 def test_a_held_run_closed_by_hand_stays_closed(listen):
     listen("IdentityMapper()", assets='Asset("a") & Asset("b")', at=NOW)

@@ -165,7 +165,7 @@ class Model(Runs):
                 self._fill(each)
             else:
                 each.state, each.judge_at = "superseded", None
-        self._map_all(events, consumer)
+        self._map_all(events, consumer, anew=True)
         self._order(count)
 
     def pause(self, consumer: Consumer, paused: bool) -> None:
@@ -198,11 +198,11 @@ class Model(Runs):
 
     # How events come to held runs
 
-    def _map_all(self, events: list[Event], consumer: Consumer) -> None:
+    def _map_all(self, events: list[Event], consumer: Consumer, *, anew: bool = False) -> None:
         for event in events:
-            self._map(event, consumer)
+            self._map(event, consumer, anew=anew)
         for held, event in self._beyond_limit(events, consumer):
-            self._arrive(event, consumer, held.key)
+            self._arrive(event, consumer, held.key, anew)
 
     def _beyond_limit(self, events: Iterable[Event], consumer: Consumer) -> list[tuple[Held, Event]]:
         """An event over the limit opens nothing; as long as its partition is what it says, it has data."""
@@ -215,10 +215,10 @@ class Model(Runs):
             if held.key in self._too_many(event, consumer) and self._is_counted(event, consumer, held.key)
         ]
 
-    def _map(self, event: Event, consumer: Consumer) -> None:
+    def _map(self, event: Event, consumer: Consumer, *, anew: bool = False) -> None:
         if consumer.is_plain:
             if event.key is None or consumer.counts_keyed:
-                self._arrive(event, consumer, UNKEYED)
+                self._arrive(event, consumer, UNKEYED, anew)
         elif event.key is None:
             if self.is_present(event.asset) and len(consumer.mappers) > 1:
                 if event is next(each for each in self.events if each.asset == event.asset):
@@ -227,7 +227,7 @@ class Model(Runs):
                 self.problems.add((event.number, consumer.name))
         else:
             for key in self._downstream(event, consumer):
-                self._arrive(event, consumer, key)
+                self._arrive(event, consumer, key, anew)
 
     def _downstream(self, event: Event, consumer: Consumer) -> tuple[str, ...]:
         if consumer.is_plain:
@@ -253,7 +253,8 @@ class Model(Runs):
         limit = consumer.mappers[event.asset].max_downstream_keys or MOST_DOWNSTREAM_KEYS
         return keys if len(keys) > limit else ()
 
-    def _arrive(self, event: Event, consumer: Consumer, key: str) -> None:
+    def _arrive(self, event: Event, consumer: Consumer, key: str, anew: bool) -> None:
+        """`anew`: it came before and is only filed anew, so that nothing has to settle again."""
         name = (consumer.name, key)
         if not self._is_spent(event, name) and self.fired(name):
             self._make_stale(consumer, key)
@@ -261,11 +262,12 @@ class Model(Runs):
             return
         held = next((each for each in self.open(consumer.name) if each.key == key), None)
         if held is None:
-            held = Held(consumer, key, len(self._rounds(name)) + 1, self.now, self.now)
+            came = event.at if anew else self.now
+            held = Held(consumer, key, len(self._rounds(name)) + 1, self.now, came)
             self.held.append(held)
             self._fill(held)
         self._count(held, event)
-        held.judge_at = held.last_at = self.now
+        held.judge_at, held.last_at = self.now, max(held.last_at, event.at) if anew else self.now
 
     def _is_counted(self, event: Event, consumer: Consumer, key: str) -> bool:
         """Not what a round has had already, nor what only marks its partition stale."""
