@@ -23,6 +23,8 @@ from partitions_site.web import specforms
 from partitions_site.web.http import HtmxRequest, answer, deed, found, go, later, sight_of, whole
 from partitions_site.web.specforms import Node
 from scheduling import configuration
+from scheduling.algebra import specs
+from scheduling.algebra.condition_text import InvalidCondition
 from scheduling.algebra.differences import differences
 from scheduling.algebra.errors import InvalidDefinition, PartitionError
 from scheduling.belonging import Sight
@@ -44,6 +46,7 @@ class Proposal:
     keys: tuple[str, ...] = ()
     problem: str = ""
     refused_at: str = ""
+    pointed: str = ""
     tried: list[Tried] | None = None
     trouble: str = ""
     preview: configuration.Preview | None = None
@@ -137,7 +140,7 @@ def _show(request: HtmxRequest, row: Dag, proposal: Proposal, *, status: int = 2
     told: Told = configuration.told(row)
     if proposal.trouble and not request.htmx:
         # A part that is only half filled in says so beside the form; the field would go on saying it.
-        specforms.point(proposal.form, proposal.refused_at, proposal.trouble)
+        specforms.point(proposal.form, proposal.refused_at, proposal.trouble, proposal.pointed)
     context = {
         "dag": row,
         "told": told,
@@ -149,7 +152,9 @@ def _show(request: HtmxRequest, row: Dag, proposal: Proposal, *, status: int = 2
         "code_differences": later(lambda: differences(told.code, told.schedule)),
         "reason": request.POST.get("reason", ""),
         "keys": "\n".join(proposal.keys),
-        "assets": later(lambda: [json.dumps(each.leaf) for each in row.dependencies.order_by("pk")]),
+        "assets": later(
+            lambda: [specs.condition_words(each.leaf) for each in row.dependencies.order_by("pk")]
+        ),
     }
     return answer(request, "dags/listening.html", PARTS, context, status=status)
 
@@ -176,6 +181,7 @@ def _proposed(row: Dag, spec: Any, keys: tuple[str, ...]) -> Proposal:
         where = f"{refusal.path}: " if refusal.path else ""
         proposal.trouble = f"{where}{refusal}"
         proposal.refused_at = refusal.path
+        proposal.pointed = refusal.pointed() if isinstance(refusal, InvalidCondition) else ""
     except PartitionError as refusal:
         proposal.trouble = str(refusal)
     return proposal

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
+from scheduling.algebra import specs
+from scheduling.algebra.condition_text import parse
 from scheduling.algebra.described import FieldDescription, TypeDescription, describe, describe_all
 from scheduling.algebra.differences import ABSENT
 from scheduling.algebra.durations import duration_text
@@ -42,6 +44,7 @@ class Node:
     help: str = ""
     sentence: str = ""
     problem: str = ""
+    pointed: str = ""
     minimum: int | None = None
     maximum: int | None = None
 
@@ -80,14 +83,17 @@ def read(given: Given, kind: str = "timetable") -> Any:
     return _read_part(given, ROOT, FieldDescription("", "part", kind=kind), 0)
 
 
-def point(root: Node, path: str, sentence: str) -> bool:
-    """Let `sentence` stand at what `path` is about, or at the nearest thing around it, if there is one."""
+def point(root: Node, path: str, sentence: str, pointed: str = "") -> bool:
+    """Let `sentence` stand at what `path` is about, or at the nearest thing around it, if there is one.
+
+    :param pointed: the text that was typed there, with a mark below the character that is wrong.
+    """
     by_path = {node.path: node for node in root.walk()}
     wanted = f"{ROOT}.{path}" if path and not path.startswith("[") else f"{ROOT}{path}"
     wanted = wanted.removesuffix(".type")
     while wanted not in by_path and wanted != ROOT:
         wanted = re.sub(r"(\.[^.\[\]]+|\[\d+\])$", "", wanted)
-    by_path[wanted].problem = sentence
+    by_path[wanted].problem, by_path[wanted].pointed = sentence, pointed
     return wanted != ROOT
 
 
@@ -157,7 +163,7 @@ def _pair(each: Any, place: str, told: FieldDescription, level: int) -> Node:
     first, second = told.pair_names
     given = each if isinstance(each, Mapping) else {}
     name = given.get(first, "")
-    text = name if isinstance(name, str) else json.dumps(name, ensure_ascii=False)
+    text = name if isinstance(name, str) else specs.condition_words(name)
     part = _part(
         given.get(second), f"{place}.{second}", FieldDescription(second, "part", kind=told.kind), level + 1
     )
@@ -200,7 +206,9 @@ def _text(value: Any, told: FieldDescription) -> str:
         return duration_text(timedelta(seconds=value)) if value else "0"
     if told.form == "texts" and isinstance(value, list):
         return "\n".join(map(str, value))
-    if told.form in ("json", "condition"):
+    if told.form == "condition":
+        return specs.condition_words(value)
+    if told.form == "json":
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return value if isinstance(value, str) else json.dumps(value)
 
@@ -251,9 +259,9 @@ def _read_items(given: Given, path: str, told: FieldDescription, level: int) -> 
 
 
 def _named(given: Given, path: str) -> Any:
-    """The asset of a pair, which is an object, or the name."""
+    """The first of a pair: an asset, or the name of a dimension."""
     text = given.get(path, "").strip()
-    return _json(text) if text.startswith("{") else text
+    return _condition(text) if path.endswith(".asset") else text
 
 
 def _value(text: str, told: FieldDescription) -> Any:
@@ -265,11 +273,23 @@ def _value(text: str, told: FieldDescription) -> Any:
         return {"yes": True, "no": False}.get(text, text)
     if told.form == "texts":
         return [line for line in text.split("\n") if line.strip()]
-    if told.form in ("json", "condition"):
+    if told.form == "condition":
+        return _condition(text)
+    if told.form == "json":
         return _json(text)
     if told.form in ("span", "moment", "date"):
         return 0 if told.form == "span" and text.strip() == "0" else text.strip()
     return text
+
+
+def _condition(text: str) -> Any:
+    """The spec that a text says; the text itself if it says none: whoever loads it says where it is wrong."""
+    if text.lstrip().startswith("{"):
+        return _json(text)
+    try:
+        return specs.dump(parse(text))
+    except InvalidDefinition:
+        return text
 
 
 def _json(text: str) -> Any:

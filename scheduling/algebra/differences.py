@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from scheduling.algebra import specs
+
 LONGEST = 80
 
 
@@ -33,12 +35,13 @@ class Difference:
 
 
 def differences(was: Any, now: Any, path: str = "") -> tuple[Difference, ...]:
-    """Every place at which two specs differ; parts of another type differ whole."""
+    """Every place at which two specs differ; parts of another type, and conditions, differ whole."""
     return tuple(_differences(was, now, path))
 
 
 def _differences(was: Any, now: Any, path: str) -> Iterator[Difference]:
-    if isinstance(was, Mapping) and isinstance(now, Mapping) and was.get("type") == now.get("type"):
+    parts = isinstance(was, Mapping) and isinstance(now, Mapping) and was.get("type") == now.get("type")
+    if parts and not (specs.is_condition(was) and specs.is_condition(now)):
         for name in dict.fromkeys((*was, *now)):
             below = f"{path}.{name}" if path else str(name)
             yield from _differences(was.get(name, ABSENT), now.get(name, ABSENT), below)
@@ -52,5 +55,7 @@ def _differences(was: Any, now: Any, path: str) -> Iterator[Difference]:
 def _short(value: Any) -> str:
     if value is ABSENT:
         return "not set"
+    if specs.is_condition(value):
+        return specs.condition_words(value)
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

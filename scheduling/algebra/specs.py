@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields
 from datetime import date, datetime, timedelta
@@ -10,6 +11,7 @@ from functools import lru_cache
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from scheduling.algebra import condition_text
 from scheduling.algebra.conditions import All, AssetLeaf, AssetRef, Expression
 from scheduling.algebra.conditions import Any as AnyOf
 from scheduling.algebra.durations import duration
@@ -36,6 +38,7 @@ _FIELD_NAMES = {
     "keys": "listed",
 }
 _GROUPS = {"all": All, "any": AnyOf}
+_LEAVES = ("asset", "ref_name", "ref_uri")
 
 
 def load(spec: object, kind: str) -> Any:
@@ -121,6 +124,25 @@ def written(value: Any) -> Any:
     if isinstance(value, tuple | list | frozenset):
         return [_written_element(each) for each in value]
     return value
+
+
+def condition_words(spec: object) -> str:
+    """A stored condition as people type it; one that has no such text as its JSON."""
+    if isinstance(spec, str):
+        return spec
+    try:
+        condition = _condition(spec)
+        text = condition_text.written(condition)
+        if condition_text.parse(text) == condition:
+            return text
+    except InvalidDefinition:
+        pass
+    return json.dumps(spec, ensure_ascii=False)
+
+
+def is_condition(spec: object) -> bool:
+    """Whether it looks like a stored condition."""
+    return isinstance(spec, Mapping) and len(spec) == 1 and next(iter(spec)) in (*_GROUPS, *_LEAVES)
 
 
 def _field_name(cls: Any, name: str) -> str:
@@ -209,9 +231,12 @@ def _moment(accepted: tuple[Any, ...], text: str) -> Any:
 
 
 def _condition(spec: object) -> Expression:
+    if isinstance(spec, str):
+        return condition_text.parse(spec)
     if not isinstance(spec, Mapping) or len(spec) != 1:
         raise InvalidDefinition(
-            f"a condition is an object with one of all, any, asset, ref_name and ref_uri, not {spec!r}"
+            "a condition is a text such as `a & (b | c)`, or an object with one of all, any, asset, ref_name"
+            f" and ref_uri, not {spec!r}"
         )
     ((name, given),) = spec.items()
     if name in _GROUPS:

@@ -81,7 +81,7 @@ class PartitionedAssetTimetable(Timetable):
 
     `partition_mapper` is another name for `default_partition_mapper`.
 
-    :param assets: what it listens to, joined with `&` and `|`.
+    :param assets: what it listens to, such as `orders & (refunds | returns)`.
     :param default_partition_mapper: how keys of an asset become keys of the Dag.
     :param partition_mapper_config: a mapper of their own for some assets, by name or by reference.
     :param late: what an event does after the run of its key has fired; none: by what the start needs.

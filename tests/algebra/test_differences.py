@@ -17,7 +17,7 @@ class TestDifferences:
             (DAY, DAY | {"window": {"type": "HourWindow"}},
              ['window: {"type": "DayWindow"} → {"type": "HourWindow"}']),
             ({"all": [{"asset": "a"}, {"asset": "b"}]}, {"all": [{"asset": "a"}, {"asset": "c"}]},
-             ['all[1].asset: "b" → "c"']),
+             ["all of it: a & b → a & c"]),
             ({"keys": ["a"]}, {"keys": ["a", "b"]}, ['keys: ["a"] → ["a", "b"]']),
             (None, DAY, ['all of it: null → {"type": "RollupMapper", "window": {"type": "DayWindow"}}']),
             ({"n": 1}, {"n": True}, ["n: 1 → true"]),
@@ -29,6 +29,11 @@ class TestDifferences:
     def test_what_one_does_not_say_is_absent_not_null(self):
         assert differences({"a": None}, {}) == (Difference("a", None, ABSENT),)
         assert differences({}, {"a": None}) == (Difference("a", ABSENT, None),)
+
+    def test_conditions_differ_whole_and_are_told_as_they_are_typed(self):
+        was, now = {"asset": "a"}, {"all": [{"asset": "a"}, {"ref_name": "late orders"}]}
+        [one] = differences({"assets": was}, {"assets": now})
+        assert one.sentence() == 'assets: a → a & ref("late orders")'
 
     def test_a_long_value_is_cut(self):
         [found] = differences({"keys": ["x" * 200]}, {"keys": ["y"]})

@@ -118,6 +118,29 @@ class TestReading:
         assert "Back to code" in page
 
 
+class TestAssets:
+    """The condition is shown and typed as text."""
+
+    def test_are_shown_as_they_are_typed(self, visitor, row):
+        change(row, assets={"all": [{"asset": "a"}, {"any": [{"asset": "b"}, {"ref_uri": "s3://lab/c"}]}]})
+        page = html.unescape(visitor.get(URL).content.decode())
+        assert ">a & (b | uri(s3://lab/c))</textarea>" in page
+        assert '<option value="uri(s3://lab/c)">' in page
+
+    def test_that_were_typed_are_what_it_would_listen_to(self, admin, row):
+        page = text(admin.post(URL, filled(row, **{"spec.assets": "a & (b | c)"})))
+        assert "assets: a → a & (b | c) " in page
+
+    def test_that_cannot_be_read_are_pointed_at(self, admin, row):
+        page = html.unescape(admin.post(URL, filled(row, **{"spec.assets": "a & (b"})).content.decode())
+        assert "assets: the bracket that opens here has no end, at character 5 of 'a & (b'" in page
+        assert '<pre class="pointed">a & (b\n    ^</pre>' in page
+
+    def test_of_another_kind_than_text_are_taken_as_json(self, admin, row):
+        page = text(admin.post(URL, filled(row, **{"spec.assets": '{"asset": "b"}'})))
+        assert "assets: a → b " in page
+
+
 class TestLooking:
     def test_says_what_saving_does_and_does_nothing(self, admin, row, days):
         page = admin.post(URL, tolerant(row))
