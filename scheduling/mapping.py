@@ -9,7 +9,7 @@ from typing import NamedTuple
 from django.conf import settings
 
 from core import locks
-from core.models import AssetEvent, Dag, Dependency, MappingProblem
+from core.models import Asset, AssetEvent, Dag, Dependency, MappingProblem
 from scheduling import listening, presence
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.keys import validate_key
@@ -83,6 +83,26 @@ class Mapped:
             is_there = presence.latest_events([asset_id])
             self._first[asset_id] = presence.first_event(asset_id) if is_there else None
         return self._first[asset_id]
+
+
+def refusals(asset: Asset, keys: Iterable[str]) -> list[tuple[str, Dag, str]]:
+    """Which of `keys` which Dag that listens to `asset` cannot count, and why. Reads only, in two queries.
+
+    Nothing is refused for it: the event stays, and what its mapper cannot read today it may read tomorrow.
+    """
+    dags = list(Dag.objects.active().filter(dependencies__asset=asset).distinct().order_by("dag_id"))
+    heard, found = listening.of_dags(dags), []
+    for key in dict.fromkeys(keys):
+        for dag in dags:
+            answer = heard[dag.pk]
+            try:
+                if isinstance(answer, BrokenDefinition):
+                    raise NotMapped(str(answer), Kind.CANNOT_MAP)
+                if answer.takes_keys:
+                    downstream_of(dag, answer, asset.pk, key)
+            except NotMapped as refusal:
+                found.append((key, dag, str(refusal)))
+    return found
 
 
 def map_events(events: Sequence[Event]) -> Mapped:

@@ -5,8 +5,12 @@ from argparse import ArgumentParser, Namespace
 
 from core.models import AssetEvent
 from partitions_site.cli.parsing import NotFound, add_deed, deed, find_asset, json_object, now
-from partitions_site.cli.replies import Reply, done
+from partitions_site.cli.replies import Reply
 from scheduling.events import EventReport, register_events
+from scheduling.mapping import refusals
+
+MOST_TOLD = 10
+"""Keys that a Dag cannot count, each told in a line."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -29,13 +33,20 @@ def do(given: Namespace) -> Reply:
     answers = register_events(reports, source=AssetEvent.Source.PERSON, deed=deed(given), at=now())
     new = sum(answer.is_new for answer in answers)
     again = f", {len(answers) - new} were there before" if new < len(answers) else ""
+    uncounted = refusals(asset, keys)
     value = {
         "recorded": new,
         "repeated": len(answers) - new,
         "event_ids": [each.event.pk for each in answers],
+        "not_counted": [
+            {"partition_key": key, "dag_id": dag.dag_id, "sentence": why} for key, dag, why in uncounted
+        ],
     }
     noun = "event" if new == 1 else "events"
-    return done(f"{new} {noun} of {asset} recorded{again}", value)
+    lines = [f"  not counted by {dag}: {key}: {why}" for key, dag, why in uncounted[:MOST_TOLD]]
+    if uncounted[MOST_TOLD:]:
+        lines.append(f"  and {len(uncounted) - MOST_TOLD} more")
+    return Reply(value, [f"{new} {noun} of {asset} recorded{again}", *lines])
 
 
 def _keys(given: Namespace) -> list[str]:

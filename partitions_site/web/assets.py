@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from core.models import Asset, AssetEvent, Dag, Partition
 from partitions_site.web import asset_tabs, keys
 from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, go, later, sight_of, whole
-from scheduling import board, dynamic, events
+from scheduling import board, dynamic, events, mapping
 from scheduling.algebra.errors import PartitionError
 from scheduling.board import Cells, Choice, Grid, Look
 
@@ -72,6 +72,8 @@ def record(request: HtmxRequest) -> HttpResponse:
     except PartitionError as error:
         return answer(request, *parts, context | {"problem": str(error)}, status=422)
     messages.success(request, f"Recorded an event of {row.name}{f', partition {key}' if key else ''}.")
+    for _, dag, why in mapping.refusals(row, [key]) if key else ():
+        messages.warning(request, f"{dag} cannot count it: {why}.")
     return go(request, _page_of(row, key))
 
 
@@ -98,9 +100,9 @@ def _board(request: HtmxRequest, row: Asset, now: datetime) -> dict[str, object]
         "only": _narrowed(request),
         "narrowing": NARROWING,
         "kept": [(name, request.GET[name]) for name in KEPT if name in request.GET],
+        "example": later(board.example, cells),
         "everything": later(board.spelled, cells, zoom),
         "zoom": zoom,
-        "example": later(board.example, cells),
         "crumbs": _crumbs(zoom),
         "around": _around(cells, zoom),
         "bar": board.draw(cells, zoom, with_segments=True),

@@ -204,6 +204,16 @@ class TestEmit:
         partita("emit", "plain_asset", "--without-key")
         assert AssetEvent.objects.get().partition_key is None
 
+    def test_a_key_that_a_dag_cannot_count_is_said_and_recorded(self, partita, lab):
+        told = partita("emit", "hourly_sales", "2026-03-10T09:00:00", "noon")
+        first, *rest = told.splitlines()
+        assert first == "2 events of hourly_sales recorded"
+        assert rest
+        assert all(line.startswith("  not counted by ") and "noon" in line for line in rest)
+        [uncounted, *_] = partita("emit", "hourly_sales", "noon", as_json=True)["not_counted"]
+        assert uncounted["partition_key"] == "noon"
+        assert AssetEvent.objects.count() == 3
+
     def test_a_key_that_cannot_be_one(self, refused, lab):
         assert refused("emit", "regional_orders", " tw").startswith("partita: ")
         assert not AssetEvent.objects.exists()

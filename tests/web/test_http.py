@@ -221,6 +221,12 @@ class TestADeedDoneInADialog:
             "done": {"words": "Recorded an event of hourly, partition k."}
         }
 
+    def test_says_who_cannot_count_what_was_recorded(self, visitor):
+        world.consumer("sum", {"hourly": world.HOURS_TO_DAY})
+        words = json.loads(self.ask(visitor, "/record", "/assets/hourly")["HX-Trigger"])["done"]["words"]
+        assert words.startswith("Recorded an event of hourly, partition k. sum cannot count it: ")
+        assert "'k'" in words
+
     def test_says_it_once(self, visitor):
         world.asset("hourly")
         self.ask(visitor, "/record", "/assets/hourly")
