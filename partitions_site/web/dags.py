@@ -159,7 +159,8 @@ def _why(request: HtmxRequest, row: Dag, now: datetime) -> dict[str, Any]:
     if not is_asked:
         return found
     try:
-        return found | {"explanation": explain(row, key or None, now=now)}
+        told = explain(row, key or None, now=now)
+        return found | {"explanation": told, "groups": board.together(told.facts, told.verdict)}
     except PartitionError as error:
         return found | {"problem": str(error)}
 

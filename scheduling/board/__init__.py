@@ -30,6 +30,7 @@ from scheduling.board.lists import (
     journal,
     runs,
 )
+from scheduling.board.owing import Together, together
 from scheduling.board.panels import Facts, Source, facts, made_from
 from scheduling.board.reading import Read, data_at, read
 from scheduling.board.stretches import Stretch, named, spans
@@ -58,6 +59,7 @@ __all__ = [
     "Source",
     "Stretch",
     "Tally",
+    "Together",
     "backfills",
     "choose",
     "data_at",
@@ -88,5 +90,6 @@ __all__ = [
     "suggestions",
     "time_left",
     "time_needed",
+    "together",
     "verdicts",
 ]

@@ -101,6 +101,15 @@ class TestCommand:
             "  round 1: held",
         ]
 
+    def test_keys_that_are_owed_alike_are_one_line(self, capsys):
+        world.dag("ingest", {"type": "PartitionedAtRuntime"}, writes=["hourly"])
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        emit("hourly", f"{DAY}T05:00:00")
+        turn()
+        assert self.said(capsys, "sum", DAY).splitlines()[2] == (
+            "  missing: 23 of hourly: hours 00–04, 06–23, no expected time from ingest"
+        )
+
     def test_says_as_json_what_the_api_says(self, capsys, api, day):
         assert json.loads(self.said(capsys, "sum", DAY, "--json")) == ask(api).json()
 

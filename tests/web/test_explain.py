@@ -1,5 +1,7 @@
 """The part of a Dag's page that says why a partition has not run, and the ways to it."""
 
+from datetime import timedelta
+
 import pytest
 
 from scheduling import runs
@@ -11,6 +13,7 @@ from tests.web.reading import read
 pytestmark = pytest.mark.django_db
 
 DAY = "2026-03-10"
+HOURLY = {"type": "CronPartitionTimetable", "cron": "0 * * * *"}
 
 
 @pytest.fixture
@@ -43,9 +46,6 @@ def test_names_what_it_takes_and_what_happens_then(visitor, day):
     assert page.elements[0].attributes["data-live"] == "5"
 
 
-def test_what_is_asked_stays_in_the_field(visitor, day):
-    assert read(visitor.get(f"/dags/sum?why={DAY}")).fields["why"] == DAY
-
 def test_keys_that_are_owed_alike_are_one_row(visitor):
     start = world.NOW - timedelta(days=9)
     world.dag("ingest", HOURLY, writes=["hourly"], start_date=start, is_paused=True)
@@ -69,6 +69,9 @@ def test_a_key_that_counts_for_nothing_is_named(visitor, day):
     assert "Unexpected of hourly: 1 key that the schedule does not require" in page.text
     assert page.links[f"{DAY}T09:30:00"] == f"/assets/hourly?key={DAY}T09%3A30%3A00"
 
+
+def test_what_is_asked_stays_in_the_field(visitor, day):
+    assert read(visitor.get(f"/dags/sum?why={DAY}")).fields["why"] == DAY
 
 
 def test_what_is_in_the_way_is_linked(visitor):

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from core.models import Dag
 from partitions_site.api.explaining import ExplanationOut
 from scheduling.algebra.errors import PartitionError
+from scheduling.board import Together, together
 from scheduling.expected import Owed
 from scheduling.explain import Explanation, explain
 
@@ -44,12 +45,12 @@ def _lines(found: Explanation) -> Iterator[str]:
         yield f"  unexpected, so not counted: {', '.join(keys)} of {asset}"
     if found.outcome:
         yield found.outcome
-    for hindrance in found.hindrances:
     yield from _beside(found)
 
 
 def _beside(found: Explanation) -> Iterator[str]:
     """What else there is of the key: what is in the way, and what has been."""
+    for hindrance in found.hindrances:
         behind = f" Behind {', '.join(run.run_id for run in hindrance.behind)}." if hindrance.behind else ""
         yield f"  {hindrance.sentence}{behind}"
     for problem in found.problems:
@@ -63,9 +64,21 @@ def _beside(found: Explanation) -> Iterator[str]:
         yield f"  run {run.run_id}: {run.state}"
 
 
+def _group(group: Together) -> str:
+    what = f"{len(group.owed)} of {group.first.leaf.words()}: {group.words}"
+    if group.span is None:
+        return f"{what}, no expected time{_by(group.first)}"
+    first, last = group.span
+    return f"{what}, expected {first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC{_by(group.first)}"
+
+
 def _fact(fact: Owed) -> str:
     what = f"{fact.leaf.words()} {fact.key}" if fact.key else f"any event of {fact.leaf.words()}"
     when = f"expected {fact.expected.at:%Y-%m-%d %H:%M} UTC" if fact.expected.at else "no expected time"
+    return f"{what}, {when}{_by(fact)}"
+
+
+def _by(fact: Owed) -> str:
     by = f" from {fact.by}" if fact.dags else ""
     tried = f", last run {fact.attempt.state}" if fact.attempt else ""
-    return f"{what}, {when}{by}{tried}"
+    return f"{by}{tried}"

@@ -1,0 +1,87 @@
+"""Many keys that are owed in the same way, as one line: a month of hours is three of them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+
+from core.models import Asset, Dag
+from scheduling.algebra.conditions import Leaf
+from scheduling.algebra.phrases import key_list
+from scheduling.algebra.selections import quoted
+from scheduling.algebra.verdicts import Verdict
+from scheduling.expected import Owed
+
+FEWEST = 4
+"""Fewer are told one by one."""
+
+MOST_SELECTED = 60
+"""Keys that a selection names one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Neighbours that are alike but for their key and when it was expected. `words` name them."""
+
+    owed: tuple[Owed, ...]
+    words: str = ""
+
+    @property
+    def first(self) -> Owed:
+        return self.owed[0]
+
+    @property
+    def asset(self) -> Asset | None:
+        return self.first.asset
+
+    @property
+    def dags(self) -> tuple[Dag, ...]:
+        return self.first.dags
+
+    @property
+    def keys(self) -> list[str]:
+        return [each.key for each in self.owed]
+
+    @property
+    def span(self) -> tuple[datetime, datetime] | None:
+        """When the first and the last of them were expected, if that is known."""
+        known = [each.expected.at for each in self.owed if each.expected.at]
+        return (min(known), max(known)) if known else None
+
+    @property
+    def selection(self) -> str:
+        """What one types to select them; nothing if they are too many to be named."""
+        if len(self.owed) > MOST_SELECTED:
+            return ""
+        return ", ".join(quoted(each.key, None) for each in self.owed)
+
+
+def together(owed: Sequence[Owed], verdict: Verdict | None) -> list[Together]:
+    """`owed`, neighbours that are alike as one; few of them stay alone.
+
+    :param verdict: on the held run that lacks them: it knows among which keys they are.
+    """
+    among = {each.leaf: (each.required or (), each.noun) for each in (verdict.progress if verdict else ())}
+    return [group for _, alike in groupby(owed, _manner) for group in _grouped(tuple(alike), among)]
+
+
+def _grouped(alike: tuple[Owed, ...], among: dict[Leaf, tuple[tuple[str, ...], str]]) -> Iterator[Together]:
+    if len(alike) < FEWEST or not all(each.key for each in alike):
+        yield from (Together((each,)) for each in alike)
+        return
+    required, noun = among.get(alike[0].leaf, ((), "keys"))
+    keys = tuple(each.key for each in alike)
+    known = frozenset(required)
+    yield Together(alike, key_list(keys, required if known.issuperset(keys) else keys, noun))
+
+
+def _manner(owed: Owed) -> tuple[object, ...]:
+    """What neighbours must share."""
+    return (
+        owed.leaf,
+        tuple(dag.pk for dag in owed.dags),
+        owed.expected.at is None,
+        owed.expected.words if owed.expected.at is None else "",
+        owed.attempt.state if owed.attempt else "",
+        owed.held is not None,
+    )
