@@ -12,7 +12,7 @@ from functools import partial
 from django.conf import settings
 from django.db import transaction
 
-from core.models import Alert, Asset, Dependency, HeldRun
+from core.models import Alert, Asset, Dag, Dependency, HeldRun
 from scheduling import expected, journal, listening, rounds
 from scheduling.algebra import specs
 from scheduling.algebra.conditions import Leaf
@@ -54,6 +54,12 @@ def when_late(rows: Sequence[HeldRun], verdicts: Mapping[int, Verdict]) -> dict[
         at = _expected_by(assets[row.dag_id], expectations, _anew(row, later))
         times[row.pk] = overdue_at(heard[row.dag_id].listening, verdicts[row.pk], lacks[row.pk], at)
     return times
+
+
+def counting_on(assets: Collection[int]) -> list[Dag]:
+    """The Dags that say when they are late and listen to one of `assets`, by primary key."""
+    fed = Dag.objects.active().filter(dependencies__asset__in=list(assets))
+    return list(fed.filter(schedule__late_after__isnull=False).distinct()) if assets else []
 
 
 def owed(

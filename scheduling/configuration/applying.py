@@ -9,7 +9,7 @@ from django.db import transaction
 
 from core import locks
 from core.models import Dag, DefinitionSource
-from scheduling import holds, journal
+from scheduling import holds, journal, overdue
 from scheduling.algebra.errors import InvalidDefinition
 from scheduling.authoring.files import Loaded
 from scheduling.authoring.terms import check_dag_id
@@ -100,17 +100,21 @@ def _retire(loaded: Sequence[Loaded], writer: DagWriter, at: datetime) -> None:
         if dag.source is None or dag.source.name not in failing:
             dag.is_active, dag.updated_at = False, at
             dag.save(update_fields=["is_active", "updated_at"])
+            writer.retimed |= set(dag.outlets.values_list("asset_id", flat=True))
             journal.note("dag no longer defined", deed=DEFINITIONS, at=at, about=dag)
 
 
 def _relisten(writer: DagWriter, at: datetime) -> None:
-    """Let every process read anew how these Dags listen; file and judge what they hold by that."""
+    """Let every process read anew how these Dags listen; file and judge what they hold by that.
+
+    What others hold that counts on these to be in time is judged, too: that says anew when it will be late.
+    """
     dags = [dag for dag in writer.written.values() if dag.pk in writer.relistened]
     for dag in dags:
         dag.revision, dag.updated_at = dag.revision + 1, at
         dag.save(update_fields=["revision", "updated_at"])
         refile(dag, deed=DEFINITIONS, at=at)
-    holds.judge_again(dags, at=at)
+    holds.judge_again({*dags, *overdue.counting_on(writer.retimed)}, at=at)
 
 
 def _complain(complaints: dict[str, list[str]], sources: dict[str, DefinitionSource]) -> None:

@@ -27,7 +27,8 @@ class DagWriter:
     """Writes the Dags of one look at the definitions.
 
     `rows` are all that were there, locked, and `written` those of the files, by dag_id; `problems` by primary
-    key; `relistened`: those that listen otherwise than before.
+    key; `relistened`: those that listen otherwise than before; `retimed`: assets whose keys may be
+    expected at other times.
     """
 
     assets: Mapping[str, Asset]
@@ -36,6 +37,7 @@ class DagWriter:
     written: dict[str, Dag] = field(default_factory=dict)
     problems: dict[int, list[Problem]] = field(default_factory=dict)
     relistened: set[int] = field(default_factory=set)
+    retimed: set[int] = field(default_factory=set)
 
     def write(self, authored: DAG, source: DefinitionSource) -> None:
         """Write `authored`, or keep the Dag as it is and note why it was refused."""
@@ -85,7 +87,9 @@ class DagWriter:
     def _write(self, row: Dag, fields: Mapping[str, Any], terms: Terms, links: Links | None) -> None:
         is_new = row.pk is None
         changed = self._save(row, fields)
-        write_outlets(row, terms, self.assets)
+        self.retimed |= write_outlets(row, terms, self.assets)
+        if changed & (RELISTENED | RESCHEDULED):
+            self.retimed |= set(row.outlets.values_list("asset_id", flat=True))
         relinked = links is not None and write_dependencies(row, links)
         if not is_new and (relinked or changed & RELISTENED):
             self.relistened.add(row.pk)

@@ -60,8 +60,8 @@ def write_dependencies(dag: Dag, links: Links) -> bool:
     return bool(gone or moved or new)
 
 
-def write_outlets(dag: Dag, terms: Terms, assets: Mapping[str, Asset]) -> None:
-    """Make the outlet rows be those of the tasks."""
+def write_outlets(dag: Dag, terms: Terms, assets: Mapping[str, Asset]) -> set[int]:
+    """Make the outlet rows be those of the tasks. Returns the assets that it wrote, or that it writes now."""
     wanted = {(assets[outlet.name].pk, step.task_id) for step in terms.steps for outlet in step.task.outlets}
     kept = {(outlet.asset_id, outlet.task_id): outlet.pk for outlet in dag.outlets.all()}
     Outlet.objects.filter(pk__in=[pk for name, pk in kept.items() if name not in wanted]).delete()
@@ -69,6 +69,7 @@ def write_outlets(dag: Dag, terms: Terms, assets: Mapping[str, Asset]) -> None:
         Outlet(dag=dag, asset_id=asset_id, task_id=task_id)
         for asset_id, task_id in sorted(wanted - kept.keys())
     )
+    return {asset_id for asset_id, _ in wanted ^ kept.keys()}
 
 
 def _moved(kept: Mapping[str, Dependency], links: Links) -> Iterator[Dependency]:

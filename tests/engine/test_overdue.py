@@ -10,6 +10,7 @@ from core.models import Alert, Bell, Dag, HeldRun, JournalEntry
 from scheduling import holds, overdue, wiping
 from tests.engine import world
 from tests.engine.world import ALICE, HOURS_TO_DAY, IDENTITY, NOW, consumer, emit, hours, turn
+from tests.sdk.writing import Directory
 
 pytestmark = pytest.mark.django_db
 
@@ -20,6 +21,9 @@ DAY = "2026-03-10"
 
 def at(hour, minute=0, day=10):
     return datetime(2026, 3, day, hour, minute, tzinfo=UTC)
+
+
+MIDNIGHT = at(0)
 
 
 @pytest.fixture
@@ -39,6 +43,50 @@ def day(ingest):
 
 def again(row):
     return HeldRun.objects.get(pk=row.pk)
+
+
+class TestWhenAProducerChanges:
+    """Its new cadence says anew when what waits for it will be late."""
+
+    @pytest.fixture
+    def define(self, tmp_path):
+        directory = Directory(tmp_path)
+
+        def define(cron: str, writes: str = "rates", moment: datetime = MIDNIGHT) -> datetime | None:
+            directory.write(
+                "shop",
+                f"""
+                from datetime import datetime, timedelta, timezone
+                rates, sales = Asset("rates"), Asset("sales")
+                with DAG("fetch", schedule=CronPartitionTimetable("{cron}", key_format="%Y-%m-%d"),
+                         start_date=datetime(2026, 3, 1, tzinfo=timezone.utc), is_paused_upon_creation=True):
+                    @task(outlets=[{writes}])
+                    def fetch(): ...
+                    fetch()
+                DAG("meet", schedule=PartitionedAssetTimetable(
+                    assets=rates & sales, late_after=timedelta(minutes=30)))
+                """,
+            )
+            report = directory.sync(moment)
+            assert report.ok, report.troubles
+            turn(moment)
+            row = HeldRun.objects.held().first()
+            return row.late_at if row else None
+
+        return define
+
+    def test_earlier_is_late_earlier(self, define):
+        define("0 12 * * *")
+        emit("sales", DAY, at=at(1))
+        turn(at(1))
+        assert world.held("meet", DAY).late_at == at(12) + HALF
+        assert define("0 6 * * *", moment=at(2)) == at(6) + HALF
+
+    def test_and_writes_it_no_more_nobody_knows(self, define):
+        define("0 12 * * *")
+        emit("sales", DAY, at=at(1))
+        turn(at(1))
+        assert define("0 12 * * *", writes="Asset('others')", moment=at(2)) is None
 
 
 class TestWhen:
