@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 
-from django.db.models import Max
+from django.db.models import F, Max
 
-from core.models import Asset, Dag, DagRun, HeldRun, Outlet
+from core.models import Asset, AssetEvent, Dag, DagRun, HeldRun, Outlet, Partition, Sensor
+from core.newest import first_of_each
 from scheduling import listening, usual
 from scheduling.algebra.conditions import Leaf
 from scheduling.algebra.cron_timetables import CronPartitionTimetable
@@ -25,6 +26,8 @@ from scheduling.algebra.errors import PartitionError
 NO_TIME = "not known: the key has no time in it"
 
 ANEW = "since when a key that this later round counts came anew"
+REPORTS = 5
+"""The newest partitions of an asset by whose reporters is told who reports it."""
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
@@ -45,6 +48,7 @@ class Expected:
 class Owed:
     """A key that is not there: when it was expected, which Dags write its asset, and how far they are.
 
+    `sensors` are those that have reported its asset, where no Dag writes it.
     `attempt` is the last run for it of one of `dags`, `held` an open held run of one of them.
     """
 
@@ -53,13 +57,15 @@ class Owed:
     key: str
     expected: Expected
     dags: tuple[Dag, ...] = ()
+    sensors: tuple[Sensor, ...] = ()
     attempt: DagRun | None = None
     held: HeldRun | None = None
 
     @property
     def by(self) -> str:
-        """Who owes it: the Dags that write its asset."""
-        return ", ".join(dag.dag_id for dag in self.dags)
+        """Who owes it: the Dags that write its asset, or the sensors that report it."""
+        sensors = (f"sensor {sensor.name}" for sensor in self.sensors)
+        return ", ".join((*(dag.dag_id for dag in self.dags), *sensors))
 
 
 class Expectations:
@@ -102,6 +108,21 @@ class Expectations:
             return Expected(None, f"not known: {dag} ends before its tick of {_written(tick.at)}")
         words = f"the tick of {dag}, and as long as its runs take"
         return Expected(tick.at + self._lengths[dag.pk], words, dag)
+
+    @cached_property
+    def sensors(self) -> dict[int, tuple[Sensor, ...]]:
+        """Who has reported the newest partitions of each asset that no Dag writes. Three queries at most."""
+        known = {sensor.name: sensor for sensor in Sensor.objects.active()}
+        outside = [pk for pk in self._assets if known and not self.dags.get(pk)]
+        newest = Partition.objects.order_by(F("partition_date").desc(nulls_last=True))
+        last = first_of_each(newest.filter(asset=pk)[:REPORTS] for pk in outside)
+        told = Partition.objects.filter(pk__in=last, last_event__source=AssetEvent.Source.SENSOR)
+        names: dict[int, set[str]] = defaultdict(set)
+        for pk, by in told.values_list("asset", "last_event__created_by") if last else ():
+            names[pk].add(by.removeprefix("sensor "))
+        return {
+            pk: tuple(known[name] for name in sorted(each) if name in known) for pk, each in names.items()
+        }
 
     @cached_property
     def _lengths(self) -> dict[int, timedelta]:

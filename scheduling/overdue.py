@@ -101,8 +101,8 @@ def owed_of(
         nobody = expected.Expected(None, f"not known: nothing defines {lack.leaf.words()}")
         return [Owed(lack.leaf, None, key, nobody) for key in lack.keys[:most]]
     times = ((key, expectations.of(asset, key, anew=anew)) for key in lack.keys[:most])
-    every = tuple(expectations.dags[asset.pk])
-    return [Owed(lack.leaf, asset, key, at, (at.dag,) if at.dag else every) for key, at in times]
+    every, sensors = tuple(expectations.dags[asset.pk]), expectations.sensors.get(asset.pk, ())
+    return [Owed(lack.leaf, asset, key, at, (at.dag,) if at.dag else every, sensors) for key, at in times]
 
 
 def assets_of(dag_ids: Iterable[int]) -> dict[int, dict[Leaf, Asset]]:
@@ -192,6 +192,7 @@ def _body(row: HeldRun, verdict: Verdict, owing: Sequence[Owed]) -> dict[str, ob
                 "partition_key": each.key,
                 "expected_at": each.expected.at.isoformat() if each.expected.at else None,
                 "owed_by": [dag.dag_id for dag in each.dags],
+                "sensors": [sensor.name for sensor in each.sensors],
             }
             for each in owing[:TOLD]
         ],

@@ -34,12 +34,16 @@ class OwedKeyOut(serializers.Serializer[Any]):
     expected_at = Instant(source="expected.at", allow_null=True, help_text="Null where nobody knows")
     expected_by = serializers.CharField(source="expected.words", help_text="What the time comes from, or why")
     owed_by = serializers.SerializerMethodField(help_text="The Dags that write the asset")
+    sensors = serializers.SerializerMethodField(help_text="Those that report it, where no Dag writes it")
     last_dag_run_id = serializers.CharField(source="attempt.run_id", default=None, allow_null=True)
     last_dag_run_state = serializers.CharField(source="attempt.state", default=None, allow_null=True)
     held_run_id = serializers.IntegerField(source="held.pk", default=None, allow_null=True)
 
     def get_owed_by(self, owed: Owed) -> list[str]:
         return [dag.dag_id for dag in owed.dags]
+
+    def get_sensors(self, owed: Owed) -> list[str]:
+        return [sensor.name for sensor in owed.sensors]
 
 
 class WaitingAssetOut(serializers.Serializer[Any]):

@@ -80,6 +80,7 @@ def _manner(owed: Owed) -> tuple[object, ...]:
     return (
         owed.leaf,
         tuple(dag.pk for dag in owed.dags),
+        tuple(sensor.pk for sensor in owed.sensors),
         owed.expected.at is None,
         owed.expected.words if owed.expected.at is None else "",
         owed.attempt.state if owed.attempt else "",

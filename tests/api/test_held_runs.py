@@ -232,6 +232,7 @@ class TestLate:
             "expected_at": "2026-03-10T09:00:00Z",
             "expected_by": "the tick of ingest_hours, and as long as its runs take",
             "owed_by": ["ingest_hours"],
+            "sensors": [],
             "last_dag_run_id": None,
             "last_dag_run_state": None,
             "held_run_id": None,

@@ -241,6 +241,7 @@ class TestAlert:
                     "partition_key": key,
                     "expected_at": at(int(key[11:13])).isoformat(),
                     "owed_by": ["ingest"],
+                    "sensors": [],
                 }
                 for key in hours(DAY, 9, 22)
             ],

@@ -79,6 +79,6 @@ def _fact(fact: Owed) -> str:
 
 
 def _by(fact: Owed) -> str:
-    by = f" from {fact.by}" if fact.dags else ""
+    by = f" from {fact.by}" if fact.by else ""
     tried = f", last run {fact.attempt.state}" if fact.attempt else ""
     return f"{by}{tried}"
