@@ -77,6 +77,8 @@ def _square(cell: Cell, here: dict[str, str], chosen: str, heat: Heat | None) ->
     look = f"c {cell.look.letter}" + (f" p{cell.share}" if cell.share < 3 else "")
     if cell.is_unexpected:
         look += " x"
+    if cell.is_late:
+        look += " l"
     if cell.is_chosen:
         look += " on"
     tint, more_words = _tinted(cell.key, heat)

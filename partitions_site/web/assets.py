@@ -91,22 +91,25 @@ def _board(request: HtmxRequest, row: Asset, now: datetime) -> dict[str, object]
     wanted = _look(request.GET.get("state", ""))
     unexpected = request.GET.get("state") == "unexpected"
     grid, choice = None, _choice(request, row, cells, now)
+    late_keys = board.late_keys([row], now=now).get(row.pk, frozenset())
+    late = board.late_among(cells, late_keys)
     if wanted is None and not unexpected:
         selected = choice.has if choice else None
-        grid = board.lay_out(cells, zoom, first_row=whole(request.GET.get("row")), selected=selected)
+        first = whole(request.GET.get("row"))
+        grid = board.lay_out(cells, zoom, first_row=first, selected=selected, late=late)
     return {
         "read": state,
         "choice": choice,
         "only": _narrowed(request),
         "narrowing": NARROWING,
         "kept": [(name, request.GET[name]) for name in KEPT if name in request.GET],
-        "example": later(board.example, cells),
+        "example": later(board.example, cells, zoom),
         "everything": later(board.spelled, cells, zoom),
         "zoom": zoom,
         "crumbs": _crumbs(zoom),
         "around": _around(cells, zoom),
-        "bar": board.draw(cells, zoom, with_segments=True),
-        "whole": board.draw(cells) if zoom else None,
+        "bar": board.draw(cells, zoom, with_segments=True, late=late),
+        "late_keys": late_keys,
         "wanted": "unexpected" if unexpected else wanted.word if wanted else "",
         "grid": grid,
         "heat": board.measure(row, grid, request.GET.get("heat", "")),

@@ -1,5 +1,6 @@
 """The first page: what needs a person, then every asset in one line."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,7 +14,7 @@ from partitions_site.web.http import HtmxRequest, answer, later, sight_of, whole
 from scheduling import board
 from scheduling import health as vitals
 from scheduling.belonging import Sight
-from scheduling.board import Bar, Lack, Look, Read, Tally
+from scheduling.board import Bar, Cells, Lack, Look, Read, Tally
 
 SHOWN = 40
 """Assets on one page."""
@@ -99,11 +100,12 @@ def _lines(wanted: QuerySet[Asset], first: int, only_trouble: bool, now: datetim
     """The assets of one page; to tell which are in trouble, all of them are looked at."""
     if not only_trouble:
         shown = list(wanted[first : first + SHOWN])
-        return Lines(_drawn(shown, board.read(shown, now=now, patient=False)), wanted.count(), first)
+        read = board.read(shown, now=now, patient=False)
+        return Lines(_drawn(shown, read, now), wanted.count(), first)
     every = list(wanted)
     states = board.read(every, now=now, patient=False)
     troubled = [asset for asset in every if _may_be_in_trouble(states[asset.pk])]
-    return Lines(_drawn(troubled[first : first + SHOWN], states), len(troubled), first)
+    return Lines(_drawn(troubled[first : first + SHOWN], states, now), len(troubled), first)
 
 
 def _may_be_in_trouble(state: Read) -> bool:
@@ -118,13 +120,14 @@ def _wanted(words: str, group: str) -> QuerySet[Asset]:
     return assets.filter(group=group) if group else assets
 
 
-def _drawn(assets: list[Asset], states: dict[int, Read]) -> list[Line]:
+def _drawn(assets: list[Asset], states: dict[int, Read], now: datetime) -> list[Line]:
+    late = board.late_keys(assets, now=now)
     newest = {asset.pk: place.key for asset in assets if (place := states[asset.pk].cells.newest())}
     came = board.data_at(newest)
     return [
         Line(
             asset=asset,
-            bar=board.draw(states[asset.pk].cells, most=COLUMNS),
+            bar=_bar(states[asset.pk].cells, late.get(asset.pk, ())),
             tally=states[asset.pk].cells.tally,
             newest=newest.get(asset.pk, ""),
             newest_at=came.get(asset.pk),
@@ -133,3 +136,7 @@ def _drawn(assets: list[Asset], states: dict[int, Read]) -> list[Line]:
         )
         for asset in assets
     ]
+
+
+def _bar(cells: Cells, late: Collection[str]) -> Bar:
+    return board.draw(cells, most=COLUMNS, late=board.late_among(cells, late))

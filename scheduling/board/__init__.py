@@ -20,6 +20,7 @@ from scheduling.board.drawn import Lack
 from scheduling.board.grids import Grid, lay_out
 from scheduling.board.heat import Heat, measure, number
 from scheduling.board.keylists import KeyLine, KeyLines, listed
+from scheduling.board.lateness import late_among, late_keys
 from scheduling.board.lists import (
     HeldFilter,
     JournalFilter,
@@ -72,6 +73,8 @@ __all__ = [
     "journal",
     "keys_of",
     "lay_out",
+    "late_among",
+    "late_keys",
     "lines",
     "listed",
     "made_from",

@@ -1,12 +1,14 @@
 """A partition bar: a whole history in one line, where the worst state of each column shows."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import groupby
 
 from scheduling.board.cells import Cells, Look, Tally
 from scheduling.board.labels import DAY, HOUR, MONTH, YEAR
+from scheduling.board.lateness import Late
 
 COLUMNS = 400
 """Columns at most: about one for every two pixels of a bar."""
@@ -45,6 +47,10 @@ BELOW: tuple[Strips, ...] = ((), ((17, 3),), ((14, 6),), ((11, 9),))
 """What has data fills a column from below: none, little, about half, nearly all."""
 
 
+LATE: Strips = ((0, 2),)
+"""Over a column in which a partition is late."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stroke:
     """All columns of one worst look that are as full, as two SVG paths: the look, and the data below it."""
@@ -79,6 +85,8 @@ class Bar:
     first: str = ""
     last: str = ""
     segments: Sequence[Segment] = field(default_factory=tuple)
+    late: str = ""
+    late_count: int = 0
 
     @property
     def width(self) -> int:
@@ -97,12 +105,21 @@ class Bar:
         """The bar as a sentence, for those who cannot see it."""
         if not self.columns:
             return "no partitions"
-        return f"{self.tally.words}; from {self.first} to {self.last}"
+        late = f", {self.late_count:,} late" if self.late_count else ""
+        return f"{self.tally.words}{late}; from {self.first} to {self.last}"
 
 
-def draw(cells: Cells, zoom: str = "", *, most: int = COLUMNS, with_segments: bool = False) -> Bar:
-    """The bar of one period of `cells`, or of all. Keys of one moment share a column."""
-    return cells.keep(("bar", zoom, most, with_segments), lambda: _drawn(cells, zoom, most, with_segments))
+def draw(
+    cells: Cells, zoom: str = "", *, most: int = COLUMNS, with_segments: bool = False, late: Late = ()
+) -> Bar:
+    """The bar of one period of `cells`, or of all. Keys of one moment share a column.
+
+    :param late: positions of partitions that are late: their columns are marked.
+    """
+    bar = cells.keep(("bar", zoom, most, with_segments), lambda: _drawn(cells, zoom, most, with_segments))
+    positions = cells.positions(zoom) if late else range(0)
+    here = late[bisect_left(late, positions.start) : bisect_left(late, positions.stop)]
+    return replace(bar, late=_marks(cells, positions, most, here), late_count=len(here)) if here else bar
 
 
 def next_unit(cells: Cells, zoom: str, positions: range) -> int:
@@ -161,6 +178,14 @@ def _strokes(columns: Sequence[Tally]) -> Iterator[Stroke]:
     for (look, filled), found in sorted(spans.items()):
         shape = CAPS[look] if filled else SHAPES[look]
         yield Stroke(look, filled, _path(found, shape), _path(found, BELOW[filled]))
+
+
+def _marks(cells: Cells, positions: range, most: int, late: Late) -> str:
+    """A mark over each column that has a late partition."""
+    parts = cells.places.columns(positions, most)
+    starts = [part.start for part in parts]
+    columns = dict.fromkeys(bisect_right(starts, at) - 1 for at in late)
+    return _path([(column, 1) for column in columns], LATE)
 
 
 def _path(spans: Sequence[tuple[int, int]], strips: Strips) -> str:

@@ -8,6 +8,7 @@ from scheduling.board.bars import period_words
 from scheduling.board.cells import Cells, Look, Tally
 from scheduling.board.choice import around_of
 from scheduling.board.labels import DAY, HOUR, MINUTE, MONTH, YEAR, Place
+from scheduling.board.lateness import Late
 from scheduling.board.orders import Name, Order, Table
 
 MOST_CELLS = 1000
@@ -43,6 +44,7 @@ class Cell:
     zoom: str = ""
     is_unexpected: bool = False
     is_chosen: bool = False
+    is_late: bool = False
 
     @property
     def share(self) -> int:
@@ -51,7 +53,7 @@ class Cell:
 
     @property
     def words(self) -> str:
-        more = ", selected" if self.is_chosen else ""
+        more = (", late" if self.is_late else "") + (", selected" if self.is_chosen else "")
         if self.key:
             stray = ", not in the definition" if self.is_unexpected else ""
             return f"{self.key}: {self.look.word}{stray}{more}"
@@ -126,21 +128,26 @@ class Grid:
 
 
 def lay_out(
-    cells: Cells, zoom: str = "", *, first_row: int = 0, selected: Selected | None = None
+    cells: Cells, zoom: str = "", *, first_row: int = 0, selected: Selected | None = None, late: Late = ()
 ) -> Grid | None:
-    """The finest grid of the period `zoom` that fits on one page; None where a list says it better."""
+    """The finest grid of the period `zoom` that fits on one page; None where a list says it better.
+
+    :param late: positions of partitions that are late: their squares are marked.
+    """
     if selected is None:
-        return cells.keep(("grid", zoom, first_row), lambda: _laid_out(cells, zoom, first_row, None))
-    return _laid_out(cells, zoom, first_row, selected)
+        return cells.keep(
+            ("grid", zoom, first_row, late), lambda: _laid_out(cells, zoom, first_row, None, late)
+        )
+    return _laid_out(cells, zoom, first_row, selected, late)
 
 
-def _laid_out(cells: Cells, zoom: str, first_row: int, selected: Selected | None) -> Grid | None:
+def _laid_out(cells: Cells, zoom: str, first_row: int, selected: Selected | None, late: Late) -> Grid | None:
     order, positions = cells.places, cells.positions(zoom)
     if cells.unit:
         positions = range(max(positions.start, order.stray_count), positions.stop)
     if not positions:
         return None
-    sheet = _Sheet(cells, selected)
+    sheet = _Sheet(cells, selected, late)
     if not cells.unit:
         return _without_time(sheet, positions, first_row)
     units = _units(cells, positions, zoom)
@@ -215,8 +222,8 @@ def _head_words(head: str, cells: Cells, zoom: str) -> str:
 class _Sheet:
     """Squares of the partitions at some positions."""
 
-    def __init__(self, cells: Cells, selected: Selected | None) -> None:
-        self.cells, self.selected = cells, selected
+    def __init__(self, cells: Cells, selected: Selected | None, late: Late) -> None:
+        self.cells, self.selected, self.late = cells, selected, late
 
     def row(self, name: Name, found: Mapping[str, Sequence[int]], heads: Sequence[str], words: str) -> Row:
         few = [at for part in found.values() if len(part) <= 2 for at in part]
@@ -244,7 +251,9 @@ class _Sheet:
             return [self._single(at, places[at]) for at in found]
         tally = self.cells.tally_of(found)
         chosen = bool(self.selected) and self._are_selected(found)
-        return [Cell(tally.worst, tally, zoom=column, is_chosen=chosen)]
+        among = found if isinstance(found, range) else frozenset(found if self.late else ())
+        is_late = bool(tally[Look.HELD]) and any(at in among for at in self.late)
+        return [Cell(tally.worst, tally, zoom=column, is_chosen=chosen, is_late=is_late)]
 
     def _are_selected(self, positions: Sequence[int]) -> bool:
         return self.selected is not None and all(self.selected(at, self.cells.look(at)) for at in positions)
@@ -257,6 +266,7 @@ class _Sheet:
             key=place.key,
             is_unexpected=place.key in self.cells.unexpected,
             is_chosen=self._are_selected([at]),
+            is_late=look is Look.HELD and at in self.late,
         )
 
 

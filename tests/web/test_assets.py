@@ -1,6 +1,6 @@
 import pytest
 
-from core.models import AssetEvent, JournalEntry
+from core.models import AssetEvent, HeldRun, JournalEntry
 from scheduling import drawings
 from scheduling.algebra import specs
 from scheduling.board import drawn
@@ -57,6 +57,23 @@ class TestDrawing:
         page = read(visitor.get("/assets/daily"))
         assert "have changed since this was drawn" in page.text
         assert list(squares(page)) == ["2026-03-09: materialized"]
+
+
+class TestLate:
+    def test_partitions_that_are_late_are_marked_and_counted(self, visitor):
+        world.dag("ingest", {"type": "CronPartitionTimetable", "cron": "0 * * * *"}, writes=["hourly"])
+        consumer("sum", {"hourly": HOURS_TO_DAY}, writes=["daily"], late_after=60)
+        emit("hourly", *hours("2026-03-09", 1), *hours("2026-03-10", 1))
+        turn()
+        HeldRun.objects.filter(partition_key="2026-03-10").update(late_at=world.NOW)
+        page = read(visitor.get("/assets/daily?key=2026-03-10"))
+        assert "2026-03-10: held, late" in squares(page)
+        assert "2026-03-09: held" in squares(page)
+        assert page.links["1 late"] == "/held?late=yes&dag=sum"
+        assert "sum late waiting on 23 of 24" in page.text
+        assert "2026-03-10 held late" in read(visitor.get("/assets/daily?state=held")).text
+        assert read(visitor.get("/")).links["1 late"] == "/assets/daily?state=held"
+        assert "2026-03-10 late waiting on" in read(visitor.get("/dags/sum")).text
 
 
 @pytest.mark.usefixtures("temperatures")
