@@ -1,6 +1,7 @@
 """How instants, ages, counts and states look. No queries."""
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
@@ -8,8 +9,8 @@ from urllib.parse import urlencode
 from django import template
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString, mark_safe
 
 from core.models import DagRun
 from scheduling.algebra.verdicts import Kind, Progress, Verdict
@@ -18,6 +19,9 @@ from scheduling.board import Look
 register = template.Library()
 
 MOST_MEMBERS = 62
+
+WRITTEN = re.compile(r"\b([0-9]{4}-[01][0-9]-[0-3][0-9] [0-2][0-9]:[0-5][0-9](?::[0-5][0-9])?) UTC\b")
+"""An instant in a sentence of the engine."""
 
 UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
 
@@ -58,6 +62,14 @@ def when(instant: datetime | None, absent: str = "never") -> SafeString | str:
     )
 
 
+@register.filter
+def instants(sentence: str) -> SafeString:
+    """A sentence in which each instant, written in UTC, is one that follows the reader's zone."""
+    pieces = WRITTEN.split(sentence)
+    shown = [_instant(piece) if number % 2 else escape(piece) for number, piece in enumerate(pieces)]
+    return mark_safe("".join(shown))  # noqa: S308  every piece is escaped
+
+
 @register.simple_tag
 def ago(instant: datetime | None, now: datetime, absent: str = "never") -> SafeString | str:
     """How long ago; the title gives the instant."""
@@ -90,7 +102,7 @@ def age(instant: datetime, now: datetime) -> str:
 def verdict_state(verdict: Verdict) -> SafeString:
     """Why a run is held: the picture of the verdict's kind and its sentence."""
     words = f"broken: {verdict.sentence}" if verdict.kind is Kind.BROKEN else verdict.sentence
-    return format_html('<span class="state wraps s-{}">{}</span>', PICTURED[verdict.kind], words)
+    return format_html('<span class="state wraps s-{}">{}</span>', PICTURED[verdict.kind], instants(words))
 
 
 @register.simple_tag(takes_context=True)
@@ -257,3 +269,10 @@ def zone_name(instant: datetime) -> str:
     """The zone's short name, or the offset where the zone only has a number for a name."""
     name = instant.tzname() or ""
     return name if name[:1].isalpha() else f"UTC{name}"
+
+
+def _instant(written: str) -> SafeString | str:
+    try:
+        return when(datetime.fromisoformat(written).replace(tzinfo=UTC))
+    except ValueError:
+        return escape(f"{written} UTC")

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.chromium import watch
+from tests.browser.test_main_job import post
 from tests.installed import Installation
 
 pytestmark = pytest.mark.browser
@@ -114,3 +115,18 @@ def test_a_key_is_a_key_in_any_zone_and_a_log_says_its_own(page: Page):
     expect(line).to_have_text(f"{later:%H:%M:%S}")
     expect(page.locator("section", has=page.locator(".log")).locator("[data-zone]")).to_contain_text("Asia/")
     expect(page.get_by_role("heading", level=1)).to_contain_text("2025-03-10")
+
+
+def test_an_instant_in_a_sentence_follows_too(page: Page, installation: Installation):
+    day = "2026-03-15"
+    post(installation, *range(24), day=day)
+    ended = f"/api/v2/dags/sum_up_sales/dagRuns?state=success&partition_key_pattern={day}"
+    installation.wait_for(lambda: installation.request("GET", ended)[1]["dag_runs"])
+    post(installation, 5, day=day)
+    page.goto(f"/held?key={day}")
+    row = page.get_by_role("row").filter(has_text=day)
+    expect(row).to_contain_text("settling: 1 of 24 came anew; fires when enough have, or at")
+    instant = row.locator(".state time")
+    expect(instant).to_contain_text(re.compile(r"\d\d:\d\d:\d\d UTC$"))
+    page.keyboard.press("z")
+    expect(instant).to_contain_text("UTC+5:30")

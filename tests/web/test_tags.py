@@ -11,6 +11,21 @@ from scheduling.board import Look
 NOON = datetime(2026, 3, 10, 12, 0, 0, tzinfo=UTC)
 
 
+class TestInstants:
+    def test_in_a_sentence_follow_the_zone_as_all_others_do(self):
+        shown = screens.instants("settling: fires at 2026-03-10 12:00:00 UTC if nothing more comes")
+        assert shown == f"settling: fires at {screens.when(NOON)} if nothing more comes"
+        assert screens.instants("from 2026-03-10 12:00 UTC on") == f"from {screens.when(NOON)} on"
+
+    def test_nothing_else_is_one(self):
+        for sentence in ("2026-03-10 12:00", "key 2026-03-10", "2026-13-45 12:00 UTC", "12:00:00 UTC"):
+            assert screens.instants(sentence) == sentence
+
+    def test_the_rest_is_no_markup(self):
+        shown = screens.instants("<b>2026-03-10 12:00:00 UTC & more")
+        assert shown == f"&lt;b&gt;{screens.when(NOON)} &amp; more"
+
+
 class TestWhen:
     def test_an_instant_has_its_zone(self):
         shown = screens.when(NOON)
