@@ -1,8 +1,9 @@
 """A number of the partitions shown: the tint of each square, which values stand far out, a plot."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from statistics import median, quantiles
 from typing import Any
 
@@ -22,7 +23,14 @@ MOST = 3000
 SAMPLE = 50
 """Partitions in which fields are looked for while none is chosen."""
 
+FEW = 5
+"""Partitions by which is told what there is inside periods."""
+
 MOST_FIELDS = 12
+
+MOST_NUMBERS, DEEPEST = 200, 3
+"""Numbers of one partition that are looked at, and how deep in it."""
+
 LARGEST = 1e300
 """Larger numbers are not measured: their differences could not be."""
 
@@ -46,7 +54,8 @@ class Heat:
     """A number of the partitions shown: `fields` can be chosen, `name` is, if one of those is asked for.
 
     `values` are in the order of the squares, none where a key lacks the number. `tints` are 1 to `STEPS`, 0
-    for one without; `outliers` are the keys whose values stand far out, in order.
+    for one without; `outliers` are the keys whose values stand far out, in order. `is_deeper`: the squares
+    shown are periods; inside them are single partitions with these fields.
     """
 
     fields: Sequence[str]
@@ -57,6 +66,7 @@ class Heat:
     least: float = 0
     middle: float = 0
     most: float = 0
+    is_deeper: bool = False
 
     @property
     def count(self) -> int:
@@ -113,9 +123,13 @@ class Heat:
 def measure(asset: Asset, grid: Grid | None, wanted: str = "") -> Heat | None:
     """The number `wanted` of the single partitions on a grid; none where they have no numbers. One query.
 
-    While none is wanted, only the fields of the newest `SAMPLE` are looked up.
+    While none is wanted, only the fields of the newest `SAMPLE` are looked up. Of a grid of periods it says
+    which numbers the newest partitions in them have.
     """
-    cells = [cell for cell in _cells(grid) if cell.key]
+    every = list(_cells(grid))
+    cells = [cell for cell in every if cell.key]
+    if every and not cells:
+        return _deeper(asset)
     with_rows = [cell.key for cell in cells if cell.look not in EMPTY]
     if not with_rows:
         return None
@@ -154,6 +168,15 @@ def far_out_of(values: Mapping[str, float]) -> list[str]:
     return far if room or 10 * len(far) <= len(values) else []
 
 
+def _deeper(asset: Asset) -> Heat | None:
+    """The fields that one finds inside the periods; none if their partitions have no numbers."""
+    newest = Partition.objects.filter(asset=asset, data_at__isnull=False)
+    dated = newest.filter(partition_date__isnull=False).order_by("-partition_date")
+    extras = dated.values_list("extra", flat=True)[:FEW]
+    fields = sorted({name for extra in extras for name in _numbers(extra)})
+    return Heat(fields[:MOST_FIELDS], is_deeper=True) if fields else None
+
+
 def _measured(fields: Sequence[str], name: str, found: Mapping[str, float | None]) -> Heat:
     known = {key: value for key, value in found.items() if value is not None}
     far = far_out_of(known)
@@ -179,14 +202,18 @@ def _tint(value: float, low: float, high: float) -> int:
 
 
 def _numbers(extra: Any) -> dict[str, float]:
-    """The fields of a partition that are numbers: true is none."""
-    if not isinstance(extra, dict):
-        return {}
-    return {
-        name: float(value)
-        for name, value in extra.items()
-        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
-    }
+    """The fields of a partition that are numbers: true is none. Nested ones are called `stats.rows`."""
+    return dict(islice(_flat(extra, ""), MOST_NUMBERS))
+
+
+def _flat(extra: Any, within: str) -> Iterator[tuple[str, float]]:
+    if not isinstance(extra, dict) or within.count(".") >= DEEPEST:
+        return
+    for name, value in extra.items():
+        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST:
+            yield f"{within}{name}", float(value)
+        else:
+            yield from _flat(value, f"{within}{name}.")
 
 
 def _cells(grid: Grid | None) -> Iterable[Cell]:

@@ -46,6 +46,21 @@ class TestFields:
         extra = {"rows": 3, "mean": 2.5, "city": "sf", "is_full": True, "parts": [1], "none": None}
         assert shown({"2026-03-01": extra, "2026-03-02": {"late": 1}}).fields == ["late", "mean", "rows"]
 
+    def test_may_lie_deeper_in_what_was_said(self, shown):
+        extra = {"stats": {"rows": 3, "by": {"city": {"sf": 1, "too": {"deep": 2}}}, "note": "x"}, "rows": 1}
+        found = shown({"2026-03-01": extra}, "stats.rows")
+        assert found.fields == ["rows", "stats.rows"]
+        assert found.values == {"2026-03-01": 3}
+
+    def test_inside_periods_are_told_and_chosen_there(self, shown):
+        keys = hours("2026-03-01T00", 24 * 60)
+        found = shown({key: {"rows": 1} for key in keys[-30:]}, "rows", keys=keys)
+        assert found is None
+        Partition.objects.update(data_at=NOW, partition_date=NOW)
+        grid = lay_out(cells(keys))
+        deeper = measure(world.asset("sales"), grid, "rows")
+        assert (deeper.is_deeper, deeper.fields, deeper.name) == (True, ["rows"], "")
+
     def test_without_any_there_is_nothing(self, shown):
         assert shown({"2026-03-01": {}, "2026-03-02": {"city": "sf"}}) is None
         assert shown({"2026-03-01": ["rows", 3]}) is None
@@ -62,13 +77,13 @@ class TestFields:
         assert shown(extras).fields == [f"field {n:02}" for n in range(MOST_FIELDS)]
         assert shown(extras, "field 19").fields[-1] == "field 19"
 
-    def test_a_grid_of_periods_has_none_and_asks_nothing(self, db):
+    def test_a_grid_of_periods_has_none_and_asks_once(self, db):
         asset = world.asset("sales")
         year = lay_out(cells(hours("2026-01-01T00", 24 * 365)))
         with CaptureQueriesContext(connection) as queries:
             assert measure(asset, year, "rows") is None
             assert measure(asset, None, "rows") is None
-        assert len(queries) == 0
+        assert len(queries) == 1
 
     def test_keys_without_a_row_are_not_asked_for(self, shown):
         assert shown({"2026-03-01": {"rows": 3}}, "rows", looks=Look.MISSING) is None

@@ -76,12 +76,14 @@ class TestHeat:
         beside = squares(read(visitor.get("/assets/sales?zoom=2026&heat=rows")))
         assert not any(look[-1].startswith("q") for look in beside.values())
 
-    def test_zoomed_out_nothing_is_tinted_or_read(self, visitor):
+    def test_zoomed_out_nothing_is_tinted_and_it_is_said_where_it_would_be(self, visitor):
         visitor.get("/assets/sales?heat=rows")
         with CaptureQueriesContext(connection) as queries:
             answer = visitor.get("/assets/sales?heat=rows")
-        assert not [each for each in queries if '"core_partition"."extra"' in each["sql"]]
+        [looked] = [each["sql"] for each in queries if '"core_partition"."extra"' in each["sql"]]
+        assert looked.endswith("LIMIT 5")
         assert "Tint by" not in read(answer).text
+        assert "Partitions here bring numbers ( rows )" in read(answer).text
         assert len(answer.content) <= MOST_BYTES
 
     def test_the_page_of_a_month_of_hours_stays_light(self, visitor):
