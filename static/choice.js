@@ -114,6 +114,52 @@
     }
     from = null;
   });
+  // A finger that rests on a square selects; one that moves at once scrolls, as everywhere.
+  const REST = 450;
+  const WANDERS = 10; // pixels
+  let resting = null; // where it went down, and what waits for it
+  const lift = () => {
+    clearTimeout(resting?.timer);
+    resting = null;
+  };
+  const isSelecting = () => Boolean(resting?.began && from?.isConnected);
+  // A grid that is larger than its box goes on under a finger at the edge of the box.
+  const EDGE = 28;
+  const onward = (box, x, y) => {
+    const { left, right, top, bottom } = box.getBoundingClientRect();
+    box.scrollBy((x > right - EDGE) * EDGE - (x < left + EDGE) * EDGE, (y > bottom - EDGE) * EDGE - (y < top + EDGE) * EDGE);
+  };
+  const begin = () => {
+    if (!resting.cell.isConnected) return lift();
+    resting.began = swallow = true;
+    from = resting.cell;
+    show(gridOf(from), [from]);
+    navigator.vibrate?.(10);
+  };
+  document.addEventListener("pointerdown", (event) => {
+    lift();
+    const cell = event.pointerType !== "mouse" && event.isPrimary && cellOf(event.target);
+    if (cell) resting = { cell, x: event.clientX, y: event.clientY, timer: setTimeout(begin, REST) };
+  });
+  document.addEventListener("pointermove", ({ pointerType, clientX, clientY }) => {
+    if (!resting || pointerType === "mouse") return;
+    if (!isSelecting()) {
+      if (Math.hypot(clientX - resting.x, clientY - resting.y) > WANDERS) lift();
+      return;
+    }
+    onward(gridOf(from).parentElement, clientX, clientY);
+    const cell = cellOf(document.elementFromPoint(clientX, clientY) ?? document.body);
+    if (cell && gridOf(cell) === gridOf(from)) show(gridOf(cell), between(gridOf(cell), from, cell));
+  });
+  document.addEventListener("touchmove", (event) => { if (isSelecting() && event.cancelable) event.preventDefault(); }, { passive: false });
+  document.addEventListener("contextmenu", (event) => { if (resting && cellOf(event.target)) event.preventDefault(); });
+  document.addEventListener("pointerup", lift);
+  document.addEventListener("pointercancel", () => {
+    if (isSelecting()) settle(gridOf(from));
+    from = null;
+    lift();
+  });
+
   document.addEventListener("dragstart", (event) => { if (cellOf(event.target)) event.preventDefault(); });
 
   document.addEventListener("click", (event) => {

@@ -81,6 +81,86 @@ class TestFromDragToDone:
         expect(page.get_by_role("link", name="twice")).to_have_count(1)
 
 
+class Finger:
+    """A finger on the screen, as the browser is told of one."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.told = page, page.context.new_cdp_session(page)
+
+    def down(self, where: Locator) -> None:
+        where.scroll_into_view_if_needed()
+        self._tell("touchStart", self.middle_of(where))
+
+    def move(self, point: dict[str, float]) -> None:
+        self._tell("touchMove", point)
+
+    def up(self) -> None:
+        self.told.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    def middle_of(self, where: Locator) -> dict[str, float]:
+        box = where.bounding_box()
+        return {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+
+    def _tell(self, what: str, point: dict[str, float]) -> None:
+        self.told.send("Input.dispatchTouchEvent", {"type": what, "touchPoints": [point]})
+
+
+class TestByFinger:
+    @pytest.fixture
+    def phone(self, browser, installation: Installation, session: dict[str, object]):
+        context = browser.new_context(
+            base_url=installation.address(),
+            storage_state=session,
+            viewport={"width": 390, "height": 700},
+            has_touch=True,
+            is_mobile=True,
+        )
+        page = context.new_page()
+        page.goto(GRID)
+        yield page
+        context.close()
+
+    def test_one_that_rests_on_a_square_selects_from_there(self, phone: Page):
+        finger = Finger(phone)
+        finger.down(day(phone, 2))
+        expect(phone.locator("a.c.on")).to_have_count(1)
+        for number in (3, 4, 5):
+            finger.move(finger.middle_of(day(phone, number)))
+        expect(phone.locator("a.c.on")).to_have_count(4)
+        finger.up()
+        expect(phone.locator("#chosen")).to_contain_text("4 partitions selected")
+        assert "sel=%5B2026-03-02...2026-03-05%5D" in phone.url
+        assert "key=" not in phone.url
+
+    def test_one_at_the_edge_brings_in_what_lies_behind_it(self, phone: Page):
+        finger = Finger(phone)
+        finger.down(day(phone, 2))
+        expect(phone.locator("a.c.on")).to_have_count(1)
+        edge = {"x": 372, "y": finger.middle_of(day(phone, 2))["y"]}
+        while phone.locator(".gridbox").evaluate("box => box.scrollLeft") < 200:
+            finger.move(edge)
+            edge["x"] = 743 - edge["x"]
+        finger.move({"x": 350, "y": edge["y"]})
+        finger.up()
+        expect(phone.locator("#chosen")).to_contain_text(re.compile(r"(1[5-9]|2\d) partitions selected"))
+
+    def test_one_that_moves_at_once_scrolls(self, phone: Page):
+        finger = Finger(phone)
+        finger.down(day(phone, 10))
+        start = finger.middle_of(day(phone, 10))
+        for step in range(1, 12):
+            finger.move({"x": start["x"], "y": start["y"] - 20 * step})
+        finger.up()
+        phone.wait_for_function("scrollY > 60 || document.querySelector('.gridbox').scrollTop > 60")
+        expect(phone.locator("a.c.on")).to_have_count(0)
+        assert "sel=" not in phone.url
+
+    def test_a_tap_opens_a_partition(self, phone: Page):
+        day(phone, 11).tap()
+        expect(phone.get_by_role("heading", name="2026-03-11")).to_be_visible()
+        assert "sel=" not in phone.url
+
+
 class TestSelection:
     def test_a_shift_click_selects_from_the_last_square_on(self, page: Page):
         page.goto(GRID)
