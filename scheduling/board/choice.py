@@ -59,6 +59,18 @@ def choose(asset: Asset, cells: Cells, text: str, only: Look | None, *, now: dat
     return replace(found, key=cells.places[max(start for start, _ in ends)].key)
 
 
+def chosen(cells: Cells, choice: Choice) -> list[tuple[str, Look]]:
+    """The key and the look of each partition that is selected, in order."""
+    found = [
+        at
+        for start, stop in choice.positions.ranges
+        for at in range(start, stop)
+        if choice.only is None or cells.look(at) is choice.only
+    ]
+    places = cells.places.places_at(found)
+    return [(place.key, cells.look(at)) for at, place in zip(found, places, strict=True)]
+
+
 def spelled(cells: Cells, zoom: str) -> str:
     """The selection of all keys of one period; of all there are, without one."""
     if not zoom:
@@ -68,15 +80,16 @@ def spelled(cells: Cells, zoom: str) -> str:
     return f"{'*|' * before.count('|')}[{zoom}...{zoom}]{'|*' * after.count('|')}"
 
 
-def example(cells: Cells) -> str:
+def example(cells: Cells, zoom: str = "") -> str:
     """A selection that means something here: of the last keys in time; of the first without time."""
     places, count = cells.places, len(cells.places)
+    positions = cells.positions(zoom) or cells.positions()
     if cells.unit:
-        last = places[count - 1]
+        last = places[positions.stop - 1]
         around = around_of(last)
         if around is None:
             return "*"
-        first = places[max(places.stray_count, count - 1 - SOME)]
+        first = places[max(places.stray_count, positions.start, positions.stop - 1 - SOME)]
         at = around[0].count(DEFAULT_DELIMITER)
         ends = (quoted(segments_of(place.key)[at], DEFAULT_DELIMITER) for place in (first, last))
         return f"{around[0]}[{'...'.join(ends)}]{around[1]}"

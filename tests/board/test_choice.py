@@ -75,6 +75,11 @@ class TestExample:
         assert shown in (None, example)
         assert choose("seen", example).count > 1
 
+    def test_of_a_period_lies_in_it(self, db):
+        asset("daily", partitions=specs.dump(DailyPartitions("2026-01-01")))
+        assert board.example(cells_of("daily"), "2026-01") == "[2026-01-21...2026-01-31]"
+        assert board.example(cells_of("daily"), "2025") == "[2026-02-28...2026-03-10]"
+
     def test_of_nothing_is_everything(self, db):
         asset("seen")
         assert board.example(cells_of("seen")) == "*"
