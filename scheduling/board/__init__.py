@@ -14,7 +14,7 @@ from scheduling.board.backfilling import (
 )
 from scheduling.board.bars import Bar, draw
 from scheduling.board.cells import Cells, Look, Tally
-from scheduling.board.choice import Choice, choose, example, spelled
+from scheduling.board.choice import Choice, choose, chosen, example, spelled
 from scheduling.board.dags import DagLine, lines, next_ticks, schedule_words, suggestions
 from scheduling.board.drawn import Lack
 from scheduling.board.grids import Grid, lay_out
@@ -63,6 +63,7 @@ __all__ = [
     "Together",
     "backfills",
     "choose",
+    "chosen",
     "data_at",
     "draw",
     "events",
@@ -72,9 +73,9 @@ __all__ = [
     "held_runs",
     "journal",
     "keys_of",
-    "lay_out",
     "late_among",
     "late_keys",
+    "lay_out",
     "lines",
     "listed",
     "made_from",

@@ -1,0 +1,83 @@
+"""Partitions that are selected are marked by hand: they have data, or they have none."""
+
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from core.models import Asset, AssetEvent
+from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, go, whole
+from scheduling import board, events, wiping
+from scheduling.algebra.errors import PartitionError
+from scheduling.board import Cells, Choice, Look
+from scheduling.events import EventReport
+
+MOST = 1000
+"""Partitions that are marked at once."""
+
+WIPEABLE = (Look.MATERIALIZED, Look.STALE, Look.FAILED, Look.RUNNING)
+"""Looks of partitions that may have data; of the others it is known that they have none."""
+
+PARTS = ("marks/page.html", "marks/_dialog.html")
+
+
+class NotMarked(PartitionError):
+    """Nothing is marked: what was asked is not what it was, or too much."""
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed("core.add_assetevent")
+def mark(request: HtmxRequest) -> HttpResponse:
+    """Say what marking does to which partitions; then do it, and go back to the selection."""
+    given = request.POST if request.method == "POST" else request.GET
+    row = found(request, Asset.objects.active(), "core.add_assetevent", name=given.get("asset", ""))
+    text, word = given.get("sel", "").strip(), given.get("only", "")
+    cells = board.read([row], now=timezone.now())[row.pk].cells
+    only = next((look for look in Look if look.word == word), None)
+    choice = board.choose(row, cells, text, only, now=timezone.now())
+    asked = {"sel": text} | ({"only": only.word} if only else {})
+    context = {
+        "asset": row,
+        "choice": choice,
+        "only": only.word if only else "",
+        "as_missing": given.get("as") == "missing",
+        "may_wipe": request.user.has_perm("core.delete_partition", row),
+        "problem": choice.wrong or _too_many(choice),
+        "back": f"{reverse('asset', args=[row.name])}?{urlencode(asked)}",
+    }
+    if request.method != "POST" or context["problem"]:
+        return answer(request, *PARTS, context, status=422 if request.method == "POST" else 200)
+    try:
+        sentence = _mark(request, row, cells, choice)
+    except PartitionError as refusal:
+        return answer(request, *PARTS, context | {"problem": str(refusal)}, status=409)
+    messages.success(request, sentence)
+    return go(request, str(context["back"]))
+
+
+def _too_many(choice: Choice) -> str:
+    if choice.count > MOST:
+        return f"{choice.count:,} partitions are selected: {MOST:,} at most are marked at once"
+    return "" if choice.count else "No partition is selected."
+
+
+def _mark(request: HtmxRequest, row: Asset, cells: Cells, choice: Choice) -> str:
+    """Do it, and say what was done."""
+    if choice.count != whole(request.POST.get("count")):
+        raise NotMarked(f"the selection means {choice.count} partitions by now: nothing was marked")
+    looks = board.chosen(cells, choice)
+    if request.POST.get("as") == "missing":
+        return _take_data(request, row, [key for key, look in looks if look in WIPEABLE])
+    reports = [EventReport(row, key, {"recorded_by_hand": True}) for key, _ in looks]
+    events.register_events(reports, source=AssetEvent.Source.PERSON, deed=deed(request), at=timezone.now())
+    return f"Marked {len(reports)} partitions of {row.name} as having data."
+
+
+def _take_data(request: HtmxRequest, row: Asset, keys: list[str]) -> str:
+    if not request.user.has_perm("core.delete_partition", row):
+        raise NotMarked("to take data back needs the role editor")
+    wiped = wiping.wipe(row, keys, deed=deed(request), at=timezone.now())
+    return f"Marked {len(wiped)} partitions of {row.name} as having no data."
