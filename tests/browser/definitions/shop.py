@@ -12,12 +12,15 @@ from scheduling.sdk import (
     DayWindow,
     DynamicPartitions,
     HourlyPartitions,
+    IdentityMapper,
     MinimumCount,
     MultiPartitions,
     PartitionedAssetTimetable,
     PartitionedAtRuntime,
+    ProductMapper,
     RollupMapper,
     StartOfDayMapper,
+    StartOfHourMapper,
     StaticPartitions,
     task,
 )
@@ -95,6 +98,20 @@ with DAG("make_stock_lists", schedule=PartitionedAtRuntime()):
         print(f"stock of {dag_run.partition_key}")
 
     count_stock()
+
+with DAG(
+    "price_markets",
+    schedule=PartitionedAssetTimetable(
+        assets=Asset("market_prices", group="markets"),
+        default_partition_mapper=ProductMapper(IdentityMapper(), StartOfHourMapper(output_format=SECONDS)),
+    ),
+):
+
+    @task(outlets=[Asset("price_lists", group="markets")])
+    def price(dag_run):
+        print(f"prices of {dag_run.partition_key}")
+
+    price()
 
 with DAG("count_slowly", schedule=PartitionedAtRuntime()):
 
