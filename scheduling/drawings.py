@@ -180,17 +180,19 @@ class _Sheet:
         self.drawing, self.expected = drawing, expected
         self.blocks: dict[tuple[bool, int], DrawnBlock] = {}
         self.looks: dict[tuple[bool, int], bytearray] = {}
-        self.numbers: dict[str, int] | None = None
-        self.names: list[str] = []
+        self.numbers: dict[str, int] = {}
+        self.names: dict[int, list[str]] = defaultdict(list)
+        self.count = 0
 
     def put(self, looks: Mapping[str, int]) -> None:
         """Put the looks of some keys into the blocks that are there."""
         numbers = self._numbers(looks)
         loose = [key for key in looks if key not in numbers]
         if loose:
-            self._read(self.drawing.blocks.filter(is_loose=True))
+            self._find(set(loose))
         wanted = {number // BLOCK for number in numbers.values()}
-        self._read(self.drawing.blocks.filter(is_loose=False, number__in=wanted))
+        for block in self.drawing.blocks.filter(is_loose=False, number__in=wanted):
+            self.blocks[False, block.number] = block
         self._set(looks, numbers, loose)
         self.write()
 
@@ -205,30 +207,38 @@ class _Sheet:
             block = found or DrawnBlock(drawing=self.drawing, is_loose=is_loose, number=number)
             block.looks, block.edition = bytes(looks), uuid4()
             if is_loose:
-                block.keys = "\n".join(self.names[number * BLOCK : (number + 1) * BLOCK])
+                block.keys = "\n".join(self.names[number])
             block.save()
 
     def _numbers(self, looks: Mapping[str, int]) -> dict[str, int]:
         definition = self.expected.definition
         return numbers_of(definition, looks.keys(), self.expected.now) if definition else {}
 
-    def _read(self, blocks: Iterable[DrawnBlock]) -> None:
-        for block in sorted(blocks, key=lambda block: block.number):
-            self.blocks[block.is_loose, block.number] = block
-            if block.is_loose:
-                self.names += block.keys.split("\n")
+    def _find(self, wanted: set[str]) -> None:
+        """Number those of `wanted` that were drawn before; all others get numbers after the last.
+
+        An asset may have a million keys without a definition: the blocks are read one after the other, and
+        kept are those that say something else afterwards.
+        """
+        for block in self.drawing.blocks.filter(is_loose=True).order_by("number").iterator(chunk_size=4):
+            names = block.keys.split("\n")
+            self.count = block.number * BLOCK + len(names)
+            if found := wanted.intersection(names):
+                numbered = enumerate(names, start=block.number * BLOCK)
+                self.numbers.update((name, number) for number, name in numbered if name in found)
+            if found or len(names) < BLOCK:
+                self.blocks[True, block.number], self.names[block.number] = block, names
 
     def _set(self, looks: Mapping[str, int], numbers: Mapping[str, int], loose: Sequence[str]) -> None:
         for key, number in numbers.items():
             look = looks[key]
             self._byte(False, number, Look.MISSING if look == GONE else look, Look.MISSING)
-        if loose and self.numbers is None:
-            self.numbers = {key: number for number, key in enumerate(self.names)}
         for key in loose:
-            if self.numbers is not None and (key in self.numbers or looks[key] != GONE):
-                number = self.numbers.setdefault(key, len(self.names))
-                if number == len(self.names):
-                    self.names.append(key)
+            if key in self.numbers or looks[key] != GONE:
+                number = self.numbers.setdefault(key, self.count)
+                if number == self.count:
+                    self.names[number // BLOCK].append(key)
+                    self.count += 1
                 self._byte(True, number, looks[key], GONE)
 
     def _byte(self, is_loose: bool, number: int, look: int, blank: int) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from core import locks
 from core.models import Asset, Drawing, DrawnBlock, HeldRun, Outlet, Partition
+from core.models.drawings import BLOCK
 from scheduling import claims, drawings, dynamic, runs
 from scheduling.algebra import specs
 from scheduling.board import Look, read
@@ -326,3 +327,31 @@ class Crowd:
     def look(self):
         while not self.over.is_set():
             assert len(shown()) <= len(self.KEYS)
+
+
+@pytest.mark.django_db
+def test_keys_without_a_definition_keep_their_numbers_over_several_blocks():
+    keys = [f"k{number}" for number in range(2 * BLOCK + 10)]
+    emit("loose", *keys[:-1])
+    draw_all()
+    before = dict(DrawnBlock.objects.values_list("number", "keys"))
+    changed = {keys[3], keys[BLOCK + 5], keys[2 * BLOCK + 1]}
+    Partition.objects.filter(key__in=changed).update(stale_since=NOW)
+    emit("loose", keys[-1])
+    draw_all()
+    assert {key for key, look in shown("loose").items() if look == Look.STALE} == changed
+    assert set(shown("loose")) == set(keys)
+    after = dict(DrawnBlock.objects.values_list("number", "keys"))
+    assert after == before | {2: before[2] + f"\n{keys[-1]}"}
+
+
+@pytest.mark.django_db
+def test_only_blocks_are_written_whose_keys_look_otherwise():
+    keys = [f"k{number}" for number in range(2 * BLOCK)]
+    emit("loose", *keys)
+    draw_all()
+    before = dict(DrawnBlock.objects.values_list("number", "edition"))
+    Partition.objects.filter(key=keys[BLOCK]).update(stale_since=NOW)
+    draw_all()
+    after = dict(DrawnBlock.objects.values_list("number", "edition"))
+    assert (before[0] == after[0], before[1] == after[1]) == (True, False)
