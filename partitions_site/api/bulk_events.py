@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.conf import settings
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -14,9 +13,8 @@ from partitions_site.api.errors import Invalid, problem
 from partitions_site.api.events import EventIn, kept_extra, register
 from partitions_site.api.fields import read
 from partitions_site.api.parsing import JsonBody, NdjsonBody
+from partitions_site.api.plain import PLAIN, is_plain
 from partitions_site.api.schema import gives
-from scheduling.algebra.errors import InvalidKey
-from scheduling.algebra.keys import validate_key
 from scheduling.events import EventReport
 
 REPORT = "core.add_assetevent"
@@ -74,43 +72,10 @@ def _read_many(request: Request) -> list[dict[str, Any]]:
     if not 0 < len(given) <= MOST_EVENTS:
         words = f"List should have 1 to {MOST_EVENTS} items, not {len(given)}"
         raise Invalid([problem("too_long" if given else "too_short", ["body"], words)])
-    if all(map(_is_plain, given)):
-        return [_PLAIN | each for each in given]
+    if all(map(is_plain, given)):
+        return [PLAIN | each for each in given]
     many: list[dict[str, Any]] = read(EventIn(data=given, many=True), ["body"])
     return many
-
-
-_PLAIN: dict[str, Any] = {"partition_key": None, "idempotency_key": None}
-
-
-def _is_plain(each: Any) -> bool:
-    """Whether `EventIn` would take it as it is, at a tenth of the cost. What is not plain may be right."""
-    if type(each) is not dict or not each.keys() <= _NAMES:
-        return False
-    key, asset_id, name = each.get("partition_key"), each.get("asset_id"), each.get("idempotency_key")
-    return (
-        type(asset_id) is int
-        and 0 <= asset_id < 2**63
-        and ("extra" not in each or _is_short_and_flat(each["extra"]))
-        and (key is None or (type(key) is str and _may_be_a_key(key)))
-        and (name is None or (type(name) is str and len(name) <= 250))
-    )
-
-
-def _is_short_and_flat(extra: Any) -> bool:
-    if type(extra) is not dict or any(type(value) in (dict, list) for value in extra.values()):
-        return False
-    return len(repr(extra)) * 6 <= settings.EXTRA_LIMIT  # no character takes more bytes as JSON
-
-
-def _may_be_a_key(key: str) -> bool:
-    try:
-        return bool(validate_key(key))
-    except InvalidKey:
-        return False
-
-
-_NAMES = {"asset_id", "partition_key", "extra", "idempotency_key"}
 
 
 def _assets_of(request: Request, asked: list[dict[str, Any]]) -> dict[int, Asset]:

@@ -33,6 +33,7 @@ from partitions_site.api.filters import Exactly, Pattern, Prefix, Range, When
 from partitions_site.api.masking import masked
 from partitions_site.api.once import asked_key
 from partitions_site.api.pages import Listing
+from partitions_site.api.plain import PLAIN, is_plain
 from partitions_site.api.schema import gives
 from partitions_site.api.together import Together
 from scheduling import wiping
@@ -176,7 +177,8 @@ class Events(Address):
         responses=gives(EventOut, refusals=(404, 409, 413, 415, 422)) | {201: EventOut},
     )
     def post(self, request: Request) -> Response:
-        asked = read_body(EventIn, request)
+        given: Any = request.data
+        asked = PLAIN | given if is_plain(given) else read_body(EventIn, request)
         name = asked["idempotency_key"] or asked_key(request)
         asset = find_asset(request, asked["asset_id"])
         report = EventReport(asset, asked["partition_key"], kept_extra(asked), name)

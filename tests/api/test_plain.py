@@ -1,11 +1,11 @@
-"""Most events of a bulk are plain; those are read by a way of their own, which may not take anything else."""
+"""Most reports of events are plain; those are read by a way of their own, which may take nothing else."""
 
 import itertools
 
 import pytest
 
-from partitions_site.api.bulk_events import _PLAIN, _is_plain
 from partitions_site.api.events import EventIn
+from partitions_site.api.plain import PLAIN, is_plain
 
 IDS = [1, 0, 2**63 - 1, 2**63, -1, True, 1.0, "1", None]
 KEYS = ["k", "a/b|c", "", " ", " k", "k\n", "\x7f", "k" * 250, "k" * 251, "é東", 5, None, ["k"], {}]
@@ -34,16 +34,16 @@ EVENTS = [
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: repr(event)[:60])
 def test_what_is_plain_is_taken_by_the_form_as_it_is(event):
-    if _is_plain(event):
+    if is_plain(event):
         form = EventIn(data=event)
         assert form.is_valid(), form.errors
-        assert _PLAIN | event == form.validated_data
+        assert PLAIN | event == form.validated_data
 
 
-def test_what_people_send_is_plain():
+def test_what_people_sendis_plain():
     for key, extra, name in itertools.product(("k", "2026-03-10T09", None), ({}, {"a": 1}), (None, "n")):
-        assert _is_plain({"asset_id": 1, "partition_key": key, "extra": extra, "idempotency_key": name})
-    assert _is_plain({"asset_id": 1})
+        assert is_plain({"asset_id": 1, "partition_key": key, "extra": extra, "idempotency_key": name})
+    assert is_plain({"asset_id": 1})
 
 
 @pytest.mark.django_db
