@@ -72,10 +72,12 @@
   follow();
 
   // A key that means nothing keeps its form from being sent, with the reason.
-  document.addEventListener("htmx:afterSettle", () => {
-    const means = document.getElementById("means");
-    means?.closest("form").querySelector("[name=key]").setCustomValidity(means.dataset.wrong ?? "");
-  });
+  for (const name of ["htmx:afterSwap", "htmx:afterSettle"]) {
+    document.addEventListener(name, () => {
+      const means = document.getElementById("means");
+      means?.closest("form").querySelector("[name=key]").setCustomValidity(means.dataset.wrong ?? "");
+    });
+  }
 
   // Links that change a part of the page, or ask a question, have an address of their own: without scripts
   // they lead to a page. They are followed here, not by attributes of htmx on each, because a morph can turn one
