@@ -26,7 +26,7 @@ def test_the_last_hour_fires_the_day_while_somebody_watches(page: Page, installa
     post(installation, *(hour for hour in range(24) if hour != 9))
 
     page.goto("/held")
-    row = page.get_by_role("row").filter(has_text=DAY)
+    row = page.get_by_role("row").filter(has_text=DAY).filter(has_text="sum_up_sales")
     expect(row).to_contain_text("waiting on 1 of 24: hour 09")
     expect(row).to_contain_text("23 of 24")
 
