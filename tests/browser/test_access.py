@@ -146,6 +146,22 @@ def test_nothing_is_wider_than_a_narrow_window(
     context.close()
 
 
+@pytest.mark.parametrize("width", [360, 390, 800])
+def test_every_page_is_in_sight_of_a_narrow_window(
+    browser: Browser, installation: Installation, session: dict[str, object], width: int
+):
+    context = browser.new_context(
+        base_url=installation.address(), storage_state=session, viewport={"width": width, "height": 800}
+    )
+    page = context.new_page()
+    page.goto("/")
+    links = page.get_by_role("navigation", name="Pages").get_by_role("link")
+    boxes = [link.bounding_box() for link in links.all()]
+    assert len(boxes) == 8
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes)
+    context.close()
+
+
 def test_no_screen_makes_the_console_complain(
     browser: Browser, installation: Installation, session: dict[str, object]
 ):
