@@ -111,11 +111,12 @@ class TestRun:
 
     def test_a_failed_one_says_why_in_one_line_and_all_in_its_log(self, visitor, run):
         started = world.start(run)
-        write(started, "Traceback (most recent call last):", "LookupError: no such city")
+        write(started, "Traceback (most recent call last):", "LookupError: no such city", task="")
         claims.fail(started, "Traceback (most recent call last):\nLookupError: no such city", at=NOW)
         page = read(visitor.get(f"/runs/{run.pk}"))
         assert page.all("b")[0].text == "LookupError: no such city"
         assert page.text.count("Traceback") == 1
+        assert not page.all("li", class_="part")
         assert "a run that does not succeed emits no event" in page.text
 
     def test_one_that_is_tried_again_says_when(self, visitor, run):
