@@ -1,6 +1,7 @@
 """Pictures of every screen, in both themes, wide and narrow: `python -m tests.browser.screens DIR`.
 
 Without `--address` it starts an installation of its own: the demo replayed, a broken file, a failed run.
+Those that the papers show are made by `python -m tests.browser.screens --papers docs/screens`.
 """
 
 import argparse
@@ -10,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.chromium import ARGUMENTS, sign_in
 from tests.installed import LOGIN, Installation
@@ -27,6 +28,7 @@ SCREENS = {
     "asset-made": "/assets/monthly_temperature?key=sf%7C2010-07",
     "asset-list": "/assets/daily_temperature?state=held",
     "asset-live": "/assets/machine_load",
+    "asset-heat": "/assets/daily_temperature?zoom=2010&heat=mean",
     "held": "/held",
     "dags": "/dags",
     "dag": "/dags/daily_temperature",
@@ -37,7 +39,8 @@ SCREENS = {
     "trigger-refused": "/trigger?dag=machine_load&key=14.3.2010",
     "runs": "/runs",
     "runs-failed": "/runs?state=failed",
-    "asset-selection": "/assets/machine_load?sel=*",
+    "asset-selection": "/assets/daily_temperature?sel=seattle|[2010-03-10...2010-03-19]",
+    "mark": "/mark?asset=daily_temperature&sel=seattle|[2010-03-10...2010-03-14]",
     "backfills": "/backfills",
     "plan": "/backfills/new?dag=ingest_temperatures&selection=seattle|[2010-03-10...2010-03-14]&run=all",
     "plan-wrong": "/backfills/new?dag=ingest_temperatures&selection=seattle|[2010-03-10",
@@ -53,6 +56,16 @@ FOLLOWED = {
     "run-failed": ("/runs?state=failed", "td[data-label=Key] a"),
 }
 """Screens whose address has a number: where to find a link to one."""
+
+PAPERS = {
+    ("light", 1440): (
+        *("overview", "asset-held", "asset-heat", "asset-selection", "held", "held-run", "dag-why"),
+        *("listening", "trigger", "plan", "backfill"),
+    ),
+    ("dark", 1440): ("overview", "asset"),
+    ("light", 390): ("overview", "held"),
+}
+"""Which pictures the papers show, as much of each screen as a window does."""
 
 SIZES = {1440: 900, 390: 844}
 
@@ -70,6 +83,7 @@ def main() -> None:
     parser.add_argument(
         "--address", help="a running installation with the demo, such as http://127.0.0.1:8000"
     )
+    parser.add_argument("--papers", action="store_true", help="just those that the papers show")
     parser.add_argument("--user", default=":".join(LOGIN), metavar="NAME:PASSWORD")
     options = parser.parse_args()
     options.directory.mkdir(parents=True, exist_ok=True)
@@ -89,31 +103,48 @@ def take(browser: Browser, address: str, options: argparse.Namespace, theme: str
     )
     page = context.new_page()
 
+    def is_wanted(name: str) -> bool:
+        return not options.papers or name in PAPERS.get((theme, width), ())
+
     def picture(name: str) -> None:
         page.wait_for_load_state("networkidle")
-        page.screenshot(path=options.directory / f"{name}-{theme}-{width}.png", full_page=True)
+        path = options.directory / f"{name}-{theme}-{width}.png"
+        page.screenshot(path=path, full_page=not options.papers)
 
     page.goto("/sign-in")
-    picture("sign-in")
+    if is_wanted("sign-in"):
+        picture("sign-in")
     sign_in(page, *options.user.split(":", 1))
-    for name, path in SCREENS.items():
-        page.goto(path)
+    for name in filter(is_wanted, SCREENS):
+        page.goto(SCREENS[name])
         picture(name)
-    if not page.goto("/backfills/1").ok:
-        page.goto(SCREENS["plan"])
-        page.get_by_role("button", name="Start backfill").click()
-        page.get_by_role("heading", name="What was asked").wait_for()
-    for name, (path, link) in FOLLOWED.items():
+    begin_backfill(page)
+    for name in filter(is_wanted, FOLLOWED):
+        path, link = FOLLOWED[name]
         page.goto(path)
         if page.locator(link).count():
             page.goto(page.locator(link).first.get_attribute("href"))
             picture(name)
+    if is_wanted("question"):
+        ask(page)
+        picture("question")
+    context.close()
+
+
+def begin_backfill(page: Page) -> None:
+    """Start one, unless there is one."""
+    if not page.goto("/backfills/1").ok:
+        page.goto(SCREENS["plan"])
+        page.get_by_role("button", name="Start backfill").click()
+        page.get_by_role("heading", name="What was asked").wait_for()
+
+
+def ask(page: Page) -> None:
+    """A question in a dialog, not answered."""
     page.goto("/held?dag=daily_temperature")
     page.locator(FOLLOWED["held-run"][1]).first.click()
     page.get_by_role("link", name="Fire now…").click()
     page.get_by_role("dialog").wait_for()
-    picture("question")
-    context.close()
 
 
 @contextlib.contextmanager
