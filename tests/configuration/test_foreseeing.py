@@ -14,9 +14,9 @@ from scheduling.configuration.foreseeing import foresee
 from scheduling.configuration.overriding import links_for
 from scheduling.listening import by_timetable
 from tests.configuration.changing import BOB
-from tests.configuration.stories import ASSETS, stories
+from tests.configuration.stories import ASSETS, FIXED, SPREAD, rollup, stories, until
 from tests.engine import world
-from tests.engine.world import ALICE, NOW
+from tests.engine.world import ALICE, IDENTITY, NOW
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -196,7 +196,55 @@ def _received(seen):
     }
 
 
+TW_JP = rollup("tw", "jp")
+HOUR = "2026-03-10T00:00:00"
+STORIES = {
+    "a round that is open now only marks": (
+        {"mappers": (TW_JP, FIXED), "assets": "all", "late": "hold"},
+        [("emit", "a", {"tw", "jp"}), ("emit", "b", {"tw"}), ("turn",), ("emit", "a", {"tw"}), ("turn",)],
+        {"late": "mark_stale"},
+    ),
+    "a deadline that is new has passed": (
+        {"mappers": (TW_JP, FIXED), "assets": "one"},
+        [("emit", "a", {"tw"}), ("turn",), ("wait",)],
+        {"mappers": (rollup("tw", "jp", **until("cancel")), FIXED)},
+    ),
+    "a later round is opened by the edit": (
+        {"mappers": (TW_JP, FIXED), "assets": "all"},
+        [
+            *[("emit", "a", {"tw", "jp"}), ("emit", "b", {"tw"}), ("turn",)],
+            ("edit", {"mappers": (IDENTITY, IDENTITY), "assets": "all"}),
+            *[("emit", "a", {"jp"}), ("turn",)],
+        ],
+        {},
+    ),
+    "only a key over the limit is left": (
+        {"mappers": (SPREAD | {"max_downstream_keys": 23}, IDENTITY), "assets": "all"},
+        [
+            *[("emit", "b", {HOUR}), ("turn",), ("pause",), ("emit", "a", {HOUR[:10]}), ("turn",)],
+            *[("wipe", "b", HOUR), ("turn",)],
+        ],
+        {"settle": 60},
+    ),
+    "one key is enough, and others are there": (
+        {"mappers": (IDENTITY, IDENTITY), "assets": "any"},
+        [("emit", "b", {"tw"}), ("turn",), ("pause",), ("emit", "a", {"tw"}), ("turn",)],
+        {"settle": 60},
+    ),
+}
+
+
 class TestPreview:
+    @pytest.mark.parametrize("name", STORIES)
+    def test_of_a_certain_story(self, name):
+        schedule, deeds, edit = STORIES[name]
+        play = World(schedule)
+        for deed in deeds:
+            play.play(deed)
+        said, saved = check(play, spec_of(**schedule | edit))
+        assert said.effect.held or said.effect.opens.count
+        assert saved
+
     @settings(max_examples=EXAMPLES, deadline=None, phases=PHASES)
     @given(stories())
     def test_says_what_saving_does(self, story):
