@@ -1,6 +1,7 @@
 """The definitions of `lab.py` in a database, and clients for each role."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,9 @@ from django.contrib.auth.models import Group, User
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from core.models import Asset
+from core.models import Asset, DagRun
 from partitions_site import roles
-from scheduling import definitions, holds
+from scheduling import claims, definitions, holds
 
 LAB = str(Path(__file__).with_name("lab.py"))
 
@@ -67,3 +68,19 @@ def settle() -> Callable[[], None]:
             pass
 
     return settle
+
+
+@pytest.fixture
+def ended():
+    """Ends the run that an answer speaks of, well unless told otherwise, after a minute."""
+
+    def ended(answer, *, error=""):
+        at = timezone.now()
+        run = claims.claim(DagRun.objects.get(run_id=answer["dag_run_id"]).pk, worker="w", now=at)
+        if error:
+            claims.fail(run, error, at=at + timedelta(minutes=1))
+        else:
+            claims.succeed(run, [], at=at + timedelta(minutes=1))
+        return answer
+
+    return ended

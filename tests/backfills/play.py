@@ -5,10 +5,12 @@ from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 
 from core.models import Asset, Backfill, BackfillPartition, Dag, DagRun
-from scheduling import backfills, claims, holds
+from scheduling import backfills, claims, holds, runs
 from scheduling.algebra import specs
 from scheduling.algebra.time_partitions import DailyPartitions, HourlyPartitions
 from scheduling.backfills import Ask
+from scheduling.runs import Ask as RunAsk
+from tests.engine import world
 from tests.engine.world import ALICE, NOW, asset, consumer, dag
 
 RUNTIME = {"type": "PartitionedAtRuntime"}
@@ -129,3 +131,20 @@ def item(backfill: Backfill, key: str, dag_id: str | None = None) -> BackfillPar
 
 def days(first: int, last: int, month: str = "2026-03") -> list[str]:
     return [f"{month}-{day:02}" for day in range(first, last + 1)]
+
+
+def attempt(made, key, end="success", **output):
+    run = world.start(runs.trigger(made, RunAsk(key), deed=ALICE, at=NOW))
+    if end == "success":
+        names = [outlet.asset.name for outlet in made.outlets.select_related("asset")]
+        world.finish(run, *names)
+    elif end == "failed":
+        claims.fail(run, "boom", at=NOW)
+    elif end == "cancelled":
+        claims.stop(run, at=NOW)
+    return run
+
+
+def reasons(made, **options):
+    [part] = plan(made, **options).parts
+    return dict(part.skipped)
