@@ -98,6 +98,10 @@ class Cutting:
     def stop_redis(self) -> None:
         self._redis.close()
 
+    def make_redis_forget(self) -> None:
+        with redis.Redis.from_url(self.redis_url) as server:
+            server.flushall()
+
     def open(self, gate: str) -> None:
         open_gate(self.directory, gate)
 
@@ -205,8 +209,7 @@ def test_two_hundred_partitions_are_cut_once_whatever_becomes_of_messages_and_wo
     ended = [name for name, child in parts.running.items() if child.poll() is not None]
     assert not ended, "they outlive Redis, and what it forgets"
 
-    with redis.Redis.from_url(cutting.redis_url) as server:
-        server.flushall()
+    cutting.make_redis_forget()
     cutting.open("stage 4")
     parts.wait_for(lambda: cutting.state() == ("done", len(KEYS)), seconds=240)
     parts.wait_for(lambda: not parts.rows(UNFINISHED))

@@ -5,6 +5,7 @@ import threading
 import time
 import urllib.request
 from collections import Counter
+from contextlib import contextmanager
 
 import psycopg
 import pytest
@@ -96,14 +97,15 @@ def call_back(callback):
     urllib.request.urlopen(request).close()
 
 
-def test_webhooks_call_back_others_claim_and_a_pool_is_never_exceeded(shop, receiver, postgres_url):
-    receiver.replies = [take_then_call_back]
+@contextmanager
+def most_running(postgres_url):
+    """How many runs of the two Dags that share a pool were running at once: one number, known at the end."""
     most = [0]
-    watching = threading.Event()
+    over = threading.Event()
 
     def watch():
         with psycopg.connect(postgres_url, autocommit=True) as connection:
-            while not watching.wait(0.02):
+            while not over.wait(0.02):
                 [(taken,)] = connection.execute(
                     "select count(*) from core_dagrun r join core_dag d on d.id = r.dag_id"
                     " where r.state = 'running' and d.dag_id in ('a', 'b')"
@@ -112,10 +114,15 @@ def test_webhooks_call_back_others_claim_and_a_pool_is_never_exceeded(shop, rece
 
     watcher = threading.Thread(target=watch)
     watcher.start()
-    emit(shop, KEYS)
-    shop.wait_for(lambda: materialized(shop, "loaded") == len(KEYS), seconds=120)
-    assert Counter(request.json["attempt"] for request in receiver.requests) == {1: 12, 2: 12}
+    try:
+        yield most
+    finally:
+        over.set()
+        watcher.join()
 
+
+def claim_and_finish(shop):
+    """The keys of the runs that somebody who asks for them has executed."""
     finished = set()
     deadline = time.monotonic() + 60
     while len(finished) < len(KEYS) and time.monotonic() < deadline:
@@ -129,17 +136,21 @@ def test_webhooks_call_back_others_claim_and_a_pool_is_never_exceeded(shop, rece
             )
             finished.add(run["partition_key"])
         time.sleep(0.05)
-    assert finished == set(KEYS)
-    assert materialized(shop, "trained") == len(KEYS)
+    return finished
 
-    def all_done():
-        counts = shop.request("GET", "/api/v2/dagStats?dag_ids=a&dag_ids=b")[1]["dags"]
-        return [each["count"] for dag in counts for each in dag["stats"] if each["state"] == "success"] == [
-            12,
-            12,
-        ]
 
-    shop.wait_for(all_done, seconds=120)
-    watching.set()
-    watcher.join()
+def succeeded(shop):
+    counts = shop.request("GET", "/api/v2/dagStats?dag_ids=a&dag_ids=b")[1]["dags"]
+    return [each["count"] for dag in counts for each in dag["stats"] if each["state"] == "success"]
+
+
+def test_webhooks_call_back_others_claim_and_a_pool_is_never_exceeded(shop, receiver, postgres_url):
+    receiver.replies = [take_then_call_back]
+    with most_running(postgres_url) as most:
+        emit(shop, KEYS)
+        shop.wait_for(lambda: materialized(shop, "loaded") == len(KEYS), seconds=120)
+        assert Counter(request.json["attempt"] for request in receiver.requests) == {1: 12, 2: 12}
+        assert claim_and_finish(shop) == set(KEYS)
+        assert materialized(shop, "trained") == len(KEYS)
+        shop.wait_for(lambda: succeeded(shop) == [12, 12], seconds=120)
     assert most == [1], "the pool of one slot, shared by two Dags and several workers"

@@ -1,0 +1,74 @@
+"""What somebody may do with a backfill on its page."""
+
+import pytest
+from django.utils import timezone
+
+from core.models import JournalEntry
+from partitions_site import roles
+from tests.backfills import play
+from tests.backfills.play import begin, producer
+from tests.engine.world import emit
+from tests.web.reading import read
+
+pytestmark = pytest.mark.django_db
+TEN = "[2026-03-01...2026-03-10]"
+
+
+@pytest.fixture
+def load(db):
+    """A Dag that writes days; two of ten have data."""
+    made = producer()
+    emit("days", "2026-03-02", "2026-03-05")
+    return made
+
+
+class TestDeeds:
+    def test_pauses_and_resumes(self, visitor, load):
+        made = begin(load, selection=TEN)
+        assert "8 of its 10 keys" in read(visitor.get(f"/backfills/{made.pk}/pause")).text
+        visitor.post(f"/backfills/{made.pk}/pause", {"reason": "disk is full"})
+        made.refresh_from_db()
+        assert made.is_paused
+        assert JournalEntry.objects.get(event="backfill paused").reason == "disk is full"
+        page = read(visitor.get(f"/backfills/{made.pk}"))
+        assert "Paused: nothing starts" in page.text
+        visitor.post(page.links["Resume…"])
+        made.refresh_from_db()
+        assert not made.is_paused
+
+    def test_cancels_what_has_not_started(self, visitor, load):
+        made = begin(load, selection=TEN)
+        visitor.post(f"/backfills/{made.pk}/cancel")
+        assert play.counts(made) == {"planned": 10, "skipped": 2, "cancelled": 8}
+        assert "cancelled" in read(visitor.get(f"/backfills/{made.pk}")).text
+
+    def test_tries_again_what_failed(self, visitor, load):
+        made = begin(load, selection=TEN)
+        play.drive(made, fail=["2026-03-03"])
+        page = read(visitor.get(f"/backfills/{made.pk}"))
+        assert "1 of its keys" in read(visitor.get(page.links["Retry failed…"])).text
+        visitor.post(page.links["Retry failed…"])
+        play.drive(made, timezone.now())
+        assert play.counts(made) == {"planned": 10, "done": 8, "skipped": 2}
+
+    def test_nothing_to_try_again_is_said(self, visitor, load):
+        made = begin(load, selection=TEN)
+        assert "Retry failed…" not in read(visitor.get(f"/backfills/{made.pk}")).links
+        response = visitor.post(f"/backfills/{made.pk}/retry")
+        assert response.status_code == 409
+        assert "nothing to run again" in read(response).text
+
+    def test_one_that_is_over_cannot_be_cancelled(self, visitor, load):
+        made = begin(load, selection=TEN)
+        play.drive(made)
+        assert "Cancel…" not in read(visitor.get(f"/backfills/{made.pk}")).links
+        assert visitor.post(f"/backfills/{made.pk}/cancel").status_code == 409
+
+    @pytest.mark.parametrize("deed", ["pause", "resume", "cancel", "retry"])
+    def test_a_viewer_may_do_none_of_it(self, visitor_of, load, deed):
+        made = begin(load, selection=TEN)
+        viewer = visitor_of(roles.VIEWER)
+        assert viewer.post(f"/backfills/{made.pk}/{deed}").status_code == 403
+        page = read(viewer.get(f"/backfills/{made.pk}"))
+        assert "Pause…" not in page.links
+        assert "Pause…" in page.text
