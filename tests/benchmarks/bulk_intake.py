@@ -12,24 +12,13 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from tests import servers
 from tests.benchmarks import stand
-from tests.benchmarks.figures import Figure, report, scale_asked, timed
+from tests.benchmarks.figures import Figure, timed
 
 PORTION = 10_000
 REQUESTS = 10
 PROCESSES = 2
 STORED, JUDGED = 15_000, 5_000
-
-
-def main() -> int:
-    scale = scale_asked(__doc__)
-    try:
-        with stand.site() as site:
-            return report(measured(site, scale))
-    except servers.Missing as missing:
-        print(f"NOT RUN HERE: {missing}")
-        return 1
 
 
 def measured(site: stand.Site, scale: float = 1) -> Iterator[Figure]:
@@ -100,4 +89,4 @@ def until_idle() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(stand.run(__doc__, measured))

@@ -17,9 +17,8 @@ from typing import Any
 
 import psycopg
 
-from tests import servers
 from tests.benchmarks import stand
-from tests.benchmarks.figures import Figure, percentile, report, scale_asked
+from tests.benchmarks.figures import Figure, percentile
 
 ROUNDS = 150
 HOPELESS = 500
@@ -34,16 +33,6 @@ DAG(dag_id="never", schedule=PartitionedAssetTimetable(assets=c & d))
 """
 HELD_SQL = "SELECT 1 FROM core_heldrun WHERE partition_key = %s AND judge_after IS NULL AND verdict <> ''"
 QUEUED_SQL = "SELECT 1 FROM core_dagrun WHERE partition_key = %s"
-
-
-def main() -> int:
-    scale = scale_asked(__doc__)
-    try:
-        with stand.site() as site:
-            return report(measured(site, scale))
-    except servers.Missing as missing:
-        print(f"NOT RUN HERE: {missing}")
-        return 1
 
 
 def measured(site: stand.Site, scale: float = 1) -> Iterator[Figure]:
@@ -124,4 +113,4 @@ def hold(dag_id: str, asset: str, count: int, prefix: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(stand.run(__doc__, measured))

@@ -14,25 +14,14 @@ from datetime import UTC, datetime
 
 import psycopg
 
-from tests import servers
 from tests.benchmarks import firing, intake, stand
-from tests.benchmarks.figures import Figure, percentile, report, scale_asked
+from tests.benchmarks.figures import Figure, percentile
 
 EVENTS = 1_000_000
 HELD = 100_000
 POSTED = 2000
 ROUNDS = 80
 MOST = 1.3
-
-
-def main() -> int:
-    scale = scale_asked(__doc__)
-    try:
-        with stand.site() as site:
-            return report(measured(site, scale))
-    except servers.Missing as missing:
-        print(f"NOT RUN HERE: {missing}")
-        return 1
 
 
 def measured(site: stand.Site, scale: float = 1) -> Iterator[Figure]:
@@ -82,4 +71,4 @@ def fill(site: stand.Site, plain: int, held: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(stand.run(__doc__, measured))

@@ -10,24 +10,13 @@ import sys
 from collections.abc import Iterator
 from time import perf_counter
 
-from tests import servers
 from tests.benchmarks import stand
-from tests.benchmarks.figures import Figure, percentile, report, scale_asked
+from tests.benchmarks.figures import Figure, percentile
 
 EVENTS = 6000
 CLIENTS = 8
 AIRFLOW = 99
 FACTOR = 6
-
-
-def main() -> int:
-    scale = scale_asked(__doc__)
-    try:
-        with stand.site() as site:
-            return report(measured(site, scale))
-    except servers.Missing as missing:
-        print(f"NOT RUN HERE: {missing}")
-        return 1
 
 
 def measured(site: stand.Site, scale: float = 1) -> Iterator[Figure]:
@@ -80,4 +69,4 @@ def post(site: stand.Site, token: str, asset_id: int, events: int, prefix: str) 
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(stand.run(__doc__, measured))

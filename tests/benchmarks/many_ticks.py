@@ -10,22 +10,11 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from tests import servers
 from tests.benchmarks import stand
-from tests.benchmarks.figures import Figure, report, scale_asked, timed
+from tests.benchmarks.figures import Figure, timed
 
 DAGS = 5000
 SECONDS = 10
-
-
-def main() -> int:
-    scale = scale_asked(__doc__)
-    try:
-        with stand.site() as site:
-            return report(measured(site, scale))
-    except servers.Missing as missing:
-        print(f"NOT RUN HERE: {missing}")
-        return 1
 
 
 def measured(site: stand.Site, scale: float = 1) -> Iterator[Figure]:
@@ -69,4 +58,4 @@ def define(count: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(stand.run(__doc__, measured))

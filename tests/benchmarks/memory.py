@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from time import perf_counter
 
-from tests import servers
 from tests.benchmarks import stand
-from tests.benchmarks.figures import Figure, report, scale_asked
+from tests.benchmarks.figures import Figure
 
 EVENTS = 1_000_000
 WARM = 100_000
@@ -32,16 +31,6 @@ DAG(
 )
 """
 FIRST = datetime(1800, 1, 1, tzinfo=UTC)
-
-
-def main() -> int:
-    scale = scale_asked(__doc__)
-    try:
-        with stand.site() as site:
-            return report(measured(site, scale))
-    except servers.Missing as missing:
-        print(f"NOT RUN HERE: {missing}")
-        return 1
 
 
 def measured(site: stand.Site, scale: float = 1) -> Iterator[Figure]:
@@ -81,4 +70,4 @@ def _is_idle(site: stand.Site) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(stand.run(__doc__, measured))

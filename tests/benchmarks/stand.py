@@ -12,7 +12,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import perf_counter
@@ -22,6 +22,7 @@ import psycopg
 
 from partitions_site import lifeline
 from tests import servers
+from tests.benchmarks.figures import Figure, report, scale_asked
 
 HOME = Path(__file__).parents[2]
 TICK = os.sysconf("SC_CLK_TCK")
@@ -159,6 +160,17 @@ class Connection:
 
     def close(self) -> None:
         self._socket.close()
+
+
+def run(description: str | None, measured: Callable[[Site, float], Iterable[Figure]]) -> int:
+    """What a benchmark is as a command: 1 if a bar is missed, or a server is not on this machine."""
+    scale = scale_asked(description)
+    try:
+        with site() as made:
+            return report(measured(made, scale))
+    except servers.Missing as missing:
+        print(f"NOT RUN HERE: {missing}")
+        return 1
 
 
 @contextmanager
