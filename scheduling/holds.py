@@ -178,7 +178,8 @@ def _route(now: datetime, limit: int, at_once: int) -> int:
         filed = filing.arrange(mapped, now)
         come = {(event.asset_id, event.partition_key or UNKEYED) for event in events}
         _fire_or_mark(filed, come if len(filed.rows) <= at_once else None, now)
-    judge_again(mapped.woken, at=now)
+    if mapped.woken:
+        judge_again(mapped.woken, at=now)
     complaints.keep(mapped.problems, at=now)
     AssetEvent.objects.filter(pk__any=[event.pk for event in events]).update(routed_at=now)
     fault.passing("mapping")
