@@ -50,6 +50,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _uses_the_database(item: pytest.Item) -> bool:
+    if item.get_closest_marker("sqlite"):
+        return False
     marked = any(item.get_closest_marker(name) for name in ("pg", "django_db", "services", "browser"))
     return marked or not {"db", "transactional_db", "django_db_setup"}.isdisjoint(item.fixturenames)
 

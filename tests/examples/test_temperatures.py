@@ -141,6 +141,7 @@ class TestReplay:
         assert summary["mean"] == pytest.approx(fmean(degrees), abs=0.01)
 
     @pytest.mark.slow
+    @pytest.mark.sqlite
     def test_of_the_year_ends_with_what_the_files_predict(self, examples):
         days = days_from(date(2010, 1, 1), 365)
         replay(days)
