@@ -1,4 +1,8 @@
-"""TC-32: what the preview says is what saving does, in whatever world and for whatever edit."""
+"""TC-32: what the preview says is what saving does, in whatever world and for whatever edit.
+
+`PARTITA_PREVIEWS` asks for more stories; `PARTITA_MODEL_SHRINK=0` shows the first that fails as it
+was found.
+"""
 
 import os
 from contextlib import suppress

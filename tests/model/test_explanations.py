@@ -1,4 +1,8 @@
-"""An explanation is true: the facts that it names let the run fire, and none of them could be left out."""
+"""An explanation is true: the facts that it names let the run fire, and none of them could be left out.
+
+`PARTITA_EXPLANATIONS` asks for more examples; `PARTITA_MODEL_SHRINK=0` shows the first that fails
+as it was found.
+"""
 
 import contextlib
 import os
@@ -87,6 +91,8 @@ def test_the_facts_named_fire_the_run_and_none_is_too_many(definition, before, s
         key = data.draw(st.sampled_from(keys_of(definition)))
         found = world.explain(key)
         event(f"{found.standing}, {min(len(found.facts), 3)} facts")
+        if found.held:
+            event(f"{'later' if found.held.round > 1 else 'first'} round, late {definition.late}")
         if found.fires:
             assert found.facts, found
             assert world.fires_after(key, found.facts), found
