@@ -22,6 +22,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
         Django's own put the values into the text of a statement, which is then another one each time.
         """
+        self.close_if_health_check_failed()
         self.ensure_connection()
         with self.wrap_database_errors:
             return self._prepare_cursor(base.ServerBindingCursor(self.connection))  # type: ignore[attr-defined,call-arg]

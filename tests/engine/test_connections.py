@@ -5,6 +5,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from core import prepared
 from core.models import Pool
 
 pytestmark = [pytest.mark.pg, pytest.mark.django_db(transaction=True)]
@@ -53,6 +54,15 @@ def test_one_that_the_server_has_ended_is_replaced():
     end(first)
     assert a_request() == 0
     assert backend() != first
+
+
+def test_one_that_the_server_has_ended_is_replaced_before_a_prepared_statement():
+    first = backend()
+    end(first)
+    connection.close_if_unusable_or_obsolete()
+    with prepared.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        assert cursor.fetchone() != (first,)
 
 
 def test_one_that_was_closed_here_is_none():
