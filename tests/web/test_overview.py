@@ -21,6 +21,11 @@ class TestAssets:
         [bar] = page.all("svg", role="img", class_="bar")
         assert "2 materialized" in bar.attributes["aria-label"]
 
+    def test_the_ground_of_a_short_bar_ends_where_its_partitions_end(self, visitor):
+        emit("daily", "2026-03-09", "2026-03-10")
+        [ground] = read(visitor.get("/")).all("path", class_="ground")
+        assert ground.attributes["d"] == "M0 15h2v5H0z"
+
     def test_the_newest_partition_with_data_is_a_link(self, visitor):
         emit("daily", "2026-03-09", "2026-03-10")
         assert read(visitor.get("/")).links["2026-03-10"] == "/assets/daily?key=2026-03-10"
