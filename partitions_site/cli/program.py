@@ -32,7 +32,8 @@ def main(words: Sequence[str], out: TextIO | None = None) -> int:
     :raises SystemExit: for `--help` and for words that are no command, as argparse does.
     """
     if words and words[0] in managed():
-        ManagementUtility([called(), *words]).execute()
+        argv = [called(), *words]
+        ManagementUtility(argv).fetch_command(words[0]).run_from_argv(argv)
         return 0
     given = build().parse_args(list(words))
     try:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -72,7 +73,9 @@ class TestWords:
         assert names.rewritten(["manage.py"]) == ["manage.py"]
 
     def test_of_commands_of_manage_py_are_carried_out_there(self, db, capsys):
+        console = logging.getLogger().handlers[:]
         assert program.main(["pools", "list"]) == 0
+        assert logging.getLogger().handlers == console
         with pytest.raises(SystemExit):
             program.main(["pools", "--help"])
         assert "List pools" in capsys.readouterr().out
