@@ -4,6 +4,7 @@ import sys
 from difflib import get_close_matches
 from typing import NoReturn
 
+from django.conf import settings
 from django.core.management import BaseCommand, ManagementUtility, get_commands
 
 from partitions_site.cli.names import COMMANDS, MANAGED, OWN, called
@@ -14,6 +15,7 @@ class Utility(ManagementUtility):
 
     def fetch_command(self, subcommand: str) -> BaseCommand:
         if subcommand not in get_commands():
+            settings.INSTALLED_APPS  # noqa: B018  (there are few commands where settings cannot be read: says why)
             _no_command(subcommand)
         return super().fetch_command(subcommand)
 
