@@ -16,6 +16,7 @@ from tests.web.reading import read
 pytestmark = pytest.mark.django_db
 
 OPEN = {"login", "logout", "theme"}
+NOT_SET_UP = {"oidc", "oidc_callback"}
 
 
 def addresses():
@@ -92,6 +93,8 @@ class TestSignedIn:
         response: HttpResponse = client.get(address)
         if name in OPEN:
             assert response.status_code in (200, 405)
+        elif name in NOT_SET_UP:
+            assert response.status_code == 404
         else:
             assert response.status_code == 302
             assert response["Location"].startswith("/sign-in?next=%2F")
