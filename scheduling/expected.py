@@ -114,7 +114,7 @@ class Expectations:
         """Who has reported the newest partitions of each asset that no Dag writes. Three queries at most."""
         known = {sensor.name: sensor for sensor in Sensor.objects.active()}
         outside = [pk for pk in self._assets if known and not self.dags.get(pk)]
-        newest = Partition.objects.order_by(F("partition_date").desc(nulls_last=True))
+        newest = Partition.objects.order_by(F("partition_date").desc(nulls_last=True), "-pk")
         last = first_of_each(newest.filter(asset=pk)[:REPORTS] for pk in outside)
         told = Partition.objects.filter(pk__in=last, last_event__source=AssetEvent.Source.SENSOR)
         names: dict[int, set[str]] = defaultdict(set)
