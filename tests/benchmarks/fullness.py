@@ -12,9 +12,7 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-import psycopg
-
-from tests.benchmarks import firing, intake, stand
+from tests.benchmarks import filling, firing, intake, stand
 from tests.benchmarks.figures import Figure, percentile
 
 EVENTS = 1_000_000
@@ -59,15 +57,14 @@ def _once(
 
 
 def fill(site: stand.Site, plain: int, held: int) -> None:
-    """`plain` events that nobody listens to, and `held` that each hold a run; then statistics are made."""
+    """`plain` events that nobody listens to, and `held` that each hold a run; then what autovacuum does."""
     from core.models import AssetEvent
 
     for start in range(0, plain, 10_000):
         stand.emit("heap", (f"heap-{number}" for number in range(start, min(plain, start + 10_000))))
     AssetEvent.objects.filter(asset__name="heap").update(routed_at=datetime.now(UTC))
     firing.hold("joined", "a", held, "waiting")
-    with psycopg.connect(site.database_url, autocommit=True) as connection:
-        connection.execute("ANALYZE")
+    filling.settle()
 
 
 if __name__ == "__main__":
