@@ -15,7 +15,7 @@ from core.models.drawings import BLOCK
 from scheduling import claims, drawings, dynamic, runs
 from scheduling.algebra import specs
 from scheduling.board import Look, read
-from scheduling.board.drawn import LOOKS
+from scheduling.board.changes import LOOKS
 from scheduling.holds import cancel
 from scheduling.journal import Deed
 from scheduling.runs import Ask

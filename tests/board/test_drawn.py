@@ -12,7 +12,7 @@ from core.models import Drawing, DrawnBlock, Partition
 from core.models.drawings import BLOCK
 from scheduling import drawings
 from scheduling.algebra import specs
-from scheduling.board import Look, data_at, drawn, read, reading
+from scheduling.board import Look, blocks, changes, data_at, drawn, read, reading
 from scheduling.board.defined import Defined
 from scheduling.board.orders import Listed
 from scheduling.sdk import DailyPartitions, MinutelyPartitions
@@ -130,7 +130,7 @@ class TestReading:
 
     def test_many_changes_of_several_assets_are_not_asked_for_in_one_statement(self, monkeypatch):
         """A statement holds so many values: 32,766 in SQLite."""
-        monkeypatch.setattr(drawn, "PORTION", 20)
+        monkeypatch.setattr(changes, "PORTION", 20)
         names, days = ("daily", "second", "third"), range(1, 31)
         consumer("sum", {"hourly": HOURS_TO_DAY}, writes=names)
         for name in names:
@@ -161,7 +161,7 @@ class TestReading:
         emit("daily", "2026-03-09")
         draw()
         emit("daily", "2026-03-08")
-        looked = drawn._editions
+        looked = blocks._editions
         turns = []
 
         def meanwhile(*given):
@@ -170,20 +170,20 @@ class TestReading:
                 turns.append(draw())
             return found
 
-        monkeypatch.setattr(drawn, "_editions", meanwhile)
+        monkeypatch.setattr(blocks, "_editions", meanwhile)
         assert looks_of("daily")["2026-03-08"] is Look.MATERIALIZED
         assert turns
 
     def test_a_block_is_kept_once_however_often_it_is_drawn(self):
-        drawn._kept.clear()
+        blocks._kept.clear()
         for number in range(5):
             emit("loose", f"key {number}")
             draw()
             assert len(looks_of("loose")) == number + 1
-        assert len(drawn._kept) == 1
+        assert len(blocks._kept) == 1
 
     def test_no_more_is_kept_than_there_is_room_for(self, monkeypatch):
-        monkeypatch.setattr(drawn, "MOST_KEPT", 250)
+        monkeypatch.setattr(blocks, "MOST_KEPT", 250)
         monkeypatch.setattr(reading, "MOST_KEPT", 700)
         for name in "abcdef":
             emit(name, "one", "two")
@@ -192,7 +192,7 @@ class TestReading:
             assert [looks_of(name) for name in "abcdef"] == [
                 dict.fromkeys(("one", "two"), Look.MATERIALIZED)
             ] * 6
-            assert sum(each.weight for each in drawn._kept.values()) <= 250
+            assert sum(each.weight for each in blocks._kept.values()) <= 250
             assert sum(each.weight for each in reading._kept.values()) <= 700
 
     def test_time_needs_no_new_drawing(self):
