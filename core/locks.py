@@ -3,7 +3,7 @@
 A writer of SQLite is alone anyway; there these cost nothing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from django.db import connection
 
@@ -26,9 +26,22 @@ def try_drawing() -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def share_listening(dag_ids: Iterable[int]) -> None:
-    """Until this transaction ends, nobody changes how these Dags listen. Waits for a change under way."""
-    _lock("pg_advisory_xact_lock_shared", dag_ids)
+def share_listening(dag_ids: Iterable[int], alone: Collection[int] = ()) -> None:
+    """Until this transaction ends, nobody changes how these Dags listen. Waits for a change under way.
+
+    :param alone: of these Dags nobody else files events either.
+    """
+    ids = sorted(set(dag_ids))
+    if not alone:
+        _lock("pg_advisory_xact_lock_shared", ids)
+    elif connection.vendor == "postgresql":
+        held, shared = "pg_advisory_xact_lock(%s, id)", "pg_advisory_xact_lock_shared(%s, id)"
+        chosen = f"CASE WHEN id = ANY(%s) THEN {held}::text ELSE {shared}::text END"
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"SELECT {chosen} FROM unnest(%s::int[]) AS id",  # noqa: S608
+                [list(alone), LISTENING, LISTENING, ids],
+            )
 
 
 def hold_listening(dag_id: int) -> None:

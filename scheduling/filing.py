@@ -9,12 +9,12 @@ from typing import Any
 
 from core import bulk
 from core.making import Maker
-from core.models import Dag, HeldRun, Partition
-from scheduling import filling, listening, rounds, states
+from core.models import Dag, HeldRun
+from scheduling import excesses, filling, listening, rounds, states
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.verdicts import Late
 from scheduling.listening import UNKEYED, BrokenDefinition, DagListening
-from scheduling.mapping import Arrival, Excess, Mapped
+from scheduling.mapping import Arrival, Mapped
 from scheduling.rounds import Name
 from scheduling.tally import Tally
 
@@ -25,14 +25,26 @@ class Overtaken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """The held runs that something arrives for, and what they count; nothing of it is written yet."""
+    """The held runs that something arrives for, and what they count; nothing of it is written yet.
+
+    `stale` are the names whose runs were made without what arrives.
+    """
 
     rows: Sequence[HeldRun]
     tally: Tally
+    stale: Collection[Name] = ()
 
     def and_also(self, other: "Filed") -> "Filed":
         rows = {(row.dag_id, row.partition_key): row for row in (*self.rows, *other.rows)}
-        return Filed([rows[name] for name in sorted(rows)], self.tally.and_also(other.tally))
+        tally = self.tally.and_also(other.tally)
+        return Filed([rows[name] for name in sorted(rows)], tally, {*self.stale, *other.stale})
+
+    def write_counts(self, now: datetime) -> None:
+        self.tally.write()
+        keys_of: dict[int, set[str]] = defaultdict(set)
+        for dag_id, key in self.stale:
+            keys_of[dag_id].add(key)
+        states.make_stale(keys_of, now)
 
 
 def arrange(mapped: Mapped, now: datetime) -> Filed:
@@ -44,19 +56,20 @@ def arrange(mapped: Mapped, now: datetime) -> Filed:
     dags = {arrival.dag.pk: arrival.dag for arrival in mapped.arrivals}
     dags |= {excess.dag.pk: excess.dag for excess in mapped.excesses}
     names = {(arrival.dag.pk, arrival.key) for arrival in mapped.arrivals}
-    rows = _locked(sorted(names))
-    absent = sorted(names - rows.keys())
-    rows |= zip(absent, _next_rounds(absent, dags, now), strict=True)
+    opened = rounds.lock(names | excesses.names(mapped.excesses) | rounds.open_of(mapped.woken))
+    absent = sorted(names - opened.keys())
+    rows = opened | dict(zip(absent, _next_rounds(absent, dags, now), strict=True))
     filed = _counted(mapped.arrivals, rows, dags, now)
     if mapped.excesses:
-        rows = _open_of(mapped.excesses) | {(row.dag_id, row.partition_key): row for row in filed.rows}
-        filed = filed.and_also(_counted(beyond_limit(mapped.excesses, rows), rows, dags, now))
+        opened |= {(row.dag_id, row.partition_key): row for row in filed.rows}
+        filed = filed.and_also(_counted(excesses.arrivals(mapped.excesses, opened), opened, dags, now))
+        filed = filed.and_also(Filed([], Tally(), excesses.outdated(mapped.excesses, opened)))
     for row in filed.rows:
         row.dag = dags[row.dag_id]
     return filed
 
 
-def write(filed: Filed, columns: Sequence[str]) -> None:
+def write(filed: Filed, columns: Sequence[str], now: datetime) -> None:
     """Save those of `filed` that are new, and `columns` of the others.
 
     :raises Overtaken: if a new one is there by now. Roll back then.
@@ -66,7 +79,7 @@ def write(filed: Filed, columns: Sequence[str]) -> None:
         raise Overtaken
     saved = [row for row in filed.rows if not row._state.adding]
     bulk.update(HeldRun, columns, _values(saved, ("id", *columns)))
-    filed.tally.write()
+    filed.write_counts(now)
 
 
 def file(arrivals: Sequence[Arrival], now: datetime, *, anew: Collection[int] | None = None) -> list[HeldRun]:
@@ -83,7 +96,7 @@ def file(arrivals: Sequence[Arrival], now: datetime, *, anew: Collection[int] | 
     touched = {row.pk for row in filed.rows}
     idle = [row.pk for row in rows.values() if row.pk not in touched and row.filled_at is None]
     HeldRun.objects.filter(pk__in=idle).delete()
-    filed.tally.write()
+    filed.write_counts(now)
     HeldRun.objects.filter(pk__in=touched).update(judge_after=now, last_event_at=now, filled_at=now)
     if anew is not None:
         held_run = {name: row.pk for name, row in rows.items()}
@@ -106,48 +119,9 @@ def came_at(arrivals: Sequence[Arrival], before: Mapping[Name, datetime]) -> dic
     return came
 
 
-def uncounted(arrivals: Sequence[Arrival]) -> list[Arrival]:
-    """`arrivals` without those whose event a closed held run of the same Dag and key has counted.
-
-    That is so when the held run was opened and fired between the recording of the event and its mapping: the
-    partition had its data by then. Counting it again would be a late key that is not late.
-    """
-    spent = rounds.spent(arrival.event.pk for arrival in arrivals)
-    return [each for each in arrivals if (each.dag.pk, each.key, each.event.pk) not in spent]
-
-
-def of_open(excesses: Sequence[Excess]) -> list[Arrival]:
-    """What events over the limit mean to held runs that are open, which are locked: they open none."""
-    return beyond_limit(excesses, _open_of(excesses))
-
-
-def beyond_limit(excesses: Sequence[Excess], opened: Collection[Name]) -> list[Arrival]:
-    """`excesses` as arrivals for the held runs of names that are `opened`.
-
-    An event that is not the newest of its partition means nothing here: the newest one counts.
-    """
-    arrivals = [
-        Arrival(each.dag, key, each.event)
-        for each in excesses
-        for key in each.keys
-        if (each.dag.pk, key) in opened
-    ]
-    if not arrivals:
-        return []
-    events = {arrival.event.pk for arrival in arrivals}
-    newest = Partition.objects.filter(last_event__in=events, data_at__isnull=False)
-    newest_events = set(newest.values_list("last_event", flat=True))
-    return uncounted([each for each in arrivals if each.event.pk in newest_events])
-
-
 def only_marks(heard: DagListening | BrokenDefinition) -> bool:
     """Whether late keys count for nothing but to mark what was made without them."""
     return isinstance(heard, DagListening) and heard.listening.late is Late.MARK_STALE
-
-
-def lock(names: Collection[Name]) -> dict[Name, HeldRun]:
-    """The open held runs of those names, locked in the order of names until the transaction ends."""
-    return _locked(sorted(names))
 
 
 def open_filled(names: Collection[Name], dags: dict[int, Dag], now: datetime) -> dict[Name, HeldRun]:
@@ -167,7 +141,7 @@ def _counted(
     anew: Collection[int] = (),
 ) -> Filed:
     """What `arrivals` come to, in `rows`; those that nothing is counted into are left out."""
-    arrivals = _note_late(_unspent(arrivals, rows), rows, now)
+    arrivals, stale = _part_late(_unspent(arrivals, rows), rows)
     wanted = {(arrival.dag.pk, arrival.key): rows[arrival.dag.pk, arrival.key] for arrival in arrivals}
     tally = filling.fill([row for row in wanted.values() if row.filled_at is None or row.pk in anew], dags)
     for arrival in arrivals:
@@ -176,15 +150,15 @@ def _counted(
         tally.events[held_run, event.pk] = None
     for row in wanted.values():
         row.last_event_at = row.filled_at = now
-    return Filed([wanted[name] for name in sorted(wanted)], tally)
+    return Filed([wanted[name] for name in sorted(wanted)], tally, stale)
 
 
 def _unspent(arrivals: Sequence[Arrival], rows: Mapping[Name, HeldRun]) -> list[Arrival]:
-    """`uncounted`; in the first round of a key nothing can have been counted before."""
+    """`rounds.uncounted`; in the first round of a key nothing can have been counted before."""
     late = [each for each in arrivals if rows[each.dag.pk, each.key].round > 1]
     if not late:
         return list(arrivals)
-    kept = {(each.dag.pk, each.key, each.event.pk) for each in uncounted(late)}
+    kept = {(each.dag.pk, each.key, each.event.pk) for each in rounds.uncounted(late)}
     return [
         each
         for each in arrivals
@@ -192,54 +166,38 @@ def _unspent(arrivals: Sequence[Arrival], rows: Mapping[Name, HeldRun]) -> list[
     ]
 
 
-def _note_late(arrivals: Sequence[Arrival], rows: Mapping[Name, HeldRun], now: datetime) -> list[Arrival]:
-    """Mark stale what was made without the keys that arrive late; keep those that are to be counted.
+def _part_late(arrivals: Sequence[Arrival], rows: Mapping[Name, HeldRun]) -> tuple[list[Arrival], set[Name]]:
+    """The arrivals that are to be counted, and the names of what was made without those that are late.
 
     A Dag that only marks (`late="mark_stale"`) counts none of them. Its held runs are locked: none fires
     between this look and the end of the transaction.
     """
     late = rounds.fired_before({rows[arrival.dag.pk, arrival.key] for arrival in arrivals})
-    by_dag: dict[int, set[str]] = defaultdict(set)
-    for row in rows.values():
-        if row.pk in late:
-            by_dag[row.dag_id].add(row.partition_key)
-    for dag_id, keys in sorted(by_dag.items()):
-        states.make_stale(dag_id, keys, now)
-    heard = listening.of_dags({arrival.dag for arrival in arrivals if arrival.dag.pk in by_dag})
+    stale = {name for name, row in rows.items() if row.pk in late}
+    late_dags = {dag_id for dag_id, _ in stale}
+    heard = listening.of_dags({arrival.dag for arrival in arrivals if arrival.dag.pk in late_dags})
     marking = {dag_id for dag_id, answer in heard.items() if only_marks(answer)}
-    return [
+    counted = [
         arrival
         for arrival in arrivals
-        if not (arrival.dag.pk in marking and arrival.key in by_dag[arrival.dag.pk])
+        if not (arrival.dag.pk in marking and (arrival.dag.pk, arrival.key) in stale)
     ]
-
-
-def _open_of(excesses: Sequence[Excess]) -> dict[Name, HeldRun]:
-    names = sorted({(each.dag.pk, key) for each in excesses for key in each.keys})
-    found: dict[Name, HeldRun] = {}
-    for start in range(0, len(names), filling.PORTION):
-        found |= _locked(names[start : start + filling.PORTION])
-    return found
+    return counted, stale
 
 
 def _lock_or_open(names: set[Name], dags: dict[int, Dag], now: datetime) -> dict[Name, HeldRun]:
     """The open held run of each name, locked. Rows are opened and locked in the order of their names."""
     found: dict[Name, HeldRun] = {}
     while missing := sorted(names - found.keys()):
-        found |= _locked(missing)
+        found |= rounds.lock(missing)
         absent = [name for name in missing if name not in found]
         if not absent:
             break
         opened = _next_rounds(absent, dags, now)
         bulk.insert(HeldRun, _COLUMNS, _values(opened, _COLUMNS), bulk.Ignore())
         # Not there even now: another worker opened it and it fired in between. Once more.
-        found |= _locked(absent)
+        found |= rounds.lock(absent)
     return found
-
-
-def _locked(names: Sequence[Name]) -> dict[Name, HeldRun]:
-    rows = HeldRun.objects.held().filter(rounds.any_of(names)).order_by("dag_id", "partition_key")
-    return {(row.dag_id, row.partition_key): row for row in rows.select_for_update(no_key=True)}
 
 
 _MADE = Maker(HeldRun)

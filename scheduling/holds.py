@@ -33,7 +33,7 @@ from scheduling.doorbell import Bell
 from scheduling.filing import Filed
 from scheduling.journal import Deed
 from scheduling.listening import UNKEYED, DagListening
-from scheduling.mapping import Event, map_events
+from scheduling.mapping import Event, NotAlone, map_events
 from scheduling.tally import Place, received_of
 
 SAID = ("verdict", "sentence", "required_count", "received_count")
@@ -55,12 +55,15 @@ def route_pending(*, now: datetime, limit: int = 2000, at_once: int = AT_ONCE) -
 
     :param at_once: if they count for no more held runs than that, those that are ready then fire.
     """
+    alone: set[int] = set()
     while True:
         try:
             with transaction.atomic():
-                return _route(now, limit, at_once)
+                return _route(now, limit, at_once, alone)
         except filing.Overtaken:
             continue
+        except NotAlone as others:
+            alone |= others.dag_ids
 
 
 def judge_due(*, now: datetime, limit: int = 500) -> int:
@@ -168,12 +171,12 @@ def judge_again(dags: Collection[Dag], *, at: datetime) -> None:
         doorbell.ring(Bell.JUDGE)
 
 
-def _route(now: datetime, limit: int, at_once: int) -> int:
+def _route(now: datetime, limit: int, at_once: int, alone: Collection[int]) -> int:
     waiting = AssetEvent.objects.unrouted().values_list(*Event._fields)
     events = [Event(*row) for row in waiting.select_for_update(skip_locked=True, no_key=True)[:limit]]
     if not events:
         return 0
-    mapped = map_events(events)
+    mapped = map_events(events, alone=alone)
     if mapped.arrivals or mapped.excesses:
         filed = filing.arrange(mapped, now)
         come = {(event.asset_id, event.partition_key or UNKEYED) for event in events}
@@ -196,7 +199,7 @@ def _fire_or_mark(filed: Filed, come: Set[Place] | None, now: datetime) -> None:
         row.judge_after = now
     if come is not None:
         _fire_ready(filed, come, now)
-    filing.write(filed, (*CLOSED, *SAID, "late_at", "last_event_at", "filled_at"))
+    filing.write(filed, (*CLOSED, *SAID, "late_at", "last_event_at", "filled_at"), now)
     if any(row.judge_after for row in filed.rows):
         doorbell.ring(Bell.JUDGE)
 

@@ -1,7 +1,7 @@
 """Events to arrivals: which held runs an event counts for. Reads definitions, writes nothing."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
@@ -28,6 +28,17 @@ class NotMapped(PartitionError):
     def __init__(self, sentence: str, kind: Kind, keys: tuple[str, ...] = ()) -> None:
         super().__init__(sentence)
         self.kind, self.keys = kind, keys
+
+
+class NotAlone(Exception):
+    """Events map to too many keys of Dags (`dag_ids`) of which others file events meanwhile.
+
+    They would not see the held runs that those are about to open, nor those them: begin anew, alone.
+    """
+
+    def __init__(self, dag_ids: set[int]) -> None:
+        super().__init__(dag_ids)
+        self.dag_ids = dag_ids
 
 
 class Event(NamedTuple):
@@ -105,17 +116,22 @@ def refusals(asset: Asset, keys: Iterable[str]) -> list[tuple[str, Dag, str]]:
     return found
 
 
-def map_events(events: Sequence[Event]) -> Mapped:
+def map_events(events: Sequence[Event], *, alone: Collection[int] = ()) -> Mapped:
     """What each of `events` means to each active Dag that listens to its asset, in a few queries.
 
     `woken` are Dags that wait for an asset without partitions, of which the first event has come.
+
+    :param alone: Dags, by primary key, of which nobody else files events until this transaction ends.
+    :raises NotAlone: if that has to be so for other Dags, too.
     """
-    dags = _listeners({event.asset_id for event in events})
+    dags = _listeners({event.asset_id for event in events}, alone)
     listenings = listening.of_dags({dag.pk: dag for group in dags.values() for dag in group}.values())
     mapped = Mapped()
     for event in events:
         for dag in dags.get(event.asset_id, ()):
             _map_one(event, dag, listenings[dag.pk], mapped)
+    if not (exceeded := {each.dag.pk for each in mapped.excesses}) <= set(alone):
+        raise NotAlone(exceeded)
     return mapped
 
 
@@ -156,10 +172,10 @@ def downstream_of(dag: Dag, heard: DagListening, asset_id: int, key: str) -> tup
     return keys
 
 
-def _listeners(asset_ids: Iterable[int]) -> dict[int, list[Dag]]:
+def _listeners(asset_ids: Iterable[int], alone: Collection[int]) -> dict[int, list[Dag]]:
     """The Dags that listen to each asset, as they are now and until this transaction ends."""
     listening_now = Dependency.objects.filter(asset_id__in=asset_ids, dag__is_active=True)
-    locks.share_listening(listening_now.values_list("dag_id", flat=True))
+    locks.share_listening(listening_now.values_list("dag_id", flat=True), alone)
     dags: dict[int, list[Dag]] = {}
     for row in listening_now.select_related("dag").order_by("pk"):
         dags.setdefault(row.asset_id or 0, []).append(row.dag)

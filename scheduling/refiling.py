@@ -15,7 +15,7 @@ from django.db.models import Q
 
 from core import locks
 from core.models import AssetEvent, ConsumedEvent, Dag, HeldRun, MappingProblem, ReceivedKey
-from scheduling import complaints, filing, journal, listening
+from scheduling import complaints, excesses, filing, journal, listening, rounds
 from scheduling.journal import Deed
 from scheduling.listening import BrokenDefinition
 from scheduling.mapping import Problem, map_for
@@ -32,10 +32,11 @@ def refile(dag: Dag, *, deed: Deed, at: datetime) -> int:
     events = _take_out(dag, pks)
     mapped = map_for(dag, events)
     _settle_problems(dag, events, mapped.problems, at)
-    arrivals = filing.uncounted(mapped.arrivals)
+    arrivals = rounds.uncounted(mapped.arrivals)
     kept = {row.pk for row in filing.file(arrivals, at, anew=pks)} if arrivals else set()
-    if excesses := filing.of_open(mapped.excesses):
-        kept |= {row.pk for row in filing.file(excesses, at, anew=set(pks) - kept)}
+    opened = rounds.lock(excesses.names(mapped.excesses))
+    if beyond := excesses.arrivals(mapped.excesses, opened):
+        kept |= {row.pk for row in filing.file(beyond, at, anew=set(pks) - kept)}
     empty = set(pks) - kept
     HeldRun.objects.filter(pk__in=empty).update(
         state=HeldRun.State.SUPERSEDED, closed_at=at, closed_by=deed.by, judge_after=None

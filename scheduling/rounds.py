@@ -1,16 +1,20 @@
 """What held runs of one Dag and key have counted and fired, round after round."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from django.db.models import Exists, Max, OuterRef, Q
 
 from core import bulk
-from core.models import Asset, ConsumedEvent, HeldRun, Partition, ReceivedKey
+from core.models import Asset, ConsumedEvent, Dag, HeldRun, Partition, ReceivedKey
 from scheduling.listening import UNKEYED
+from scheduling.mapping import Arrival
 
 Name = tuple[int, str]
 """A Dag's primary key and a downstream key: what at most one open held run has."""
+
+PORTION = 5000
+"""Names that are asked about in one query."""
 
 
 def any_of(names: Iterable[Name]) -> Q:
@@ -24,6 +28,22 @@ def any_of(names: Iterable[Name]) -> Q:
     return condition
 
 
+def lock(names: Iterable[Name]) -> dict[Name, HeldRun]:
+    """The open held runs of those names, locked in the order of names until the transaction ends."""
+    found: dict[Name, HeldRun] = {}
+    for some in _portions(sorted(names)):
+        rows = HeldRun.objects.held().filter(any_of(some)).order_by("dag_id", "partition_key")
+        locked = rows.select_for_update(no_key=True)
+        found |= {(row.dag_id, row.partition_key): row for row in locked}
+    return found
+
+
+def open_of(dags: Collection[Dag]) -> set[Name]:
+    """What `dags` hold."""
+    rows = HeldRun.objects.held().filter(dag__in=dags) if dags else HeldRun.objects.none()
+    return set(rows.values_list("dag_id", "partition_key"))
+
+
 def consume(pairs: Iterable[tuple[int, int]]) -> None:
     """Note which held run has counted which event, by primary keys."""
     bulk.insert(ConsumedEvent, ("held_run_id", "event_id"), list(pairs), bulk.Ignore())
@@ -35,6 +55,16 @@ def spent(event_ids: Iterable[int]) -> set[tuple[int, str, int]]:
         held_run__state=HeldRun.State.HELD
     )
     return set(counted.values_list("held_run__dag_id", "held_run__partition_key", "event_id"))
+
+
+def uncounted(arrivals: Sequence[Arrival]) -> list[Arrival]:
+    """`arrivals` without those whose event a closed held run of the same Dag and key has counted.
+
+    That is so when the held run was opened and fired between the recording of the event and its mapping: the
+    partition had its data by then. Counting it again would be a late key that is not late.
+    """
+    counted = spent(arrival.event.pk for arrival in arrivals)
+    return [each for each in arrivals if (each.dag.pk, each.key, each.event.pk) not in counted]
 
 
 def fired_before(rows: Collection[HeldRun]) -> set[int]:
@@ -82,6 +112,20 @@ def last(names: Iterable[Name]) -> dict[Name, int]:
     """The number of the last round of each of `names` that has had one."""
     found = HeldRun.objects.filter(any_of(names)).values_list("dag_id", "partition_key")
     return {(dag_id, key): number for dag_id, key, number in found.annotate(last=Max("round"))}
+
+
+def last_fired(names: Iterable[Name]) -> dict[Name, int]:
+    """The primary key of the last held run of each of `names` that has fired."""
+    found: dict[Name, int] = {}
+    for some in _portions(sorted(names)):
+        rows = HeldRun.objects.filter(any_of(some), state=HeldRun.State.FIRED).order_by("round")
+        found |= {(dag_id, key): pk for pk, dag_id, key in rows.values_list("pk", "dag_id", "partition_key")}
+    return found
+
+
+def _portions(names: Sequence[Name]) -> Iterator[Sequence[Name]]:
+    for start in range(0, len(names), PORTION):
+        yield names[start : start + PORTION]
 
 
 def _fired_before(later: list[int]) -> set[int]:

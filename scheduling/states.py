@@ -1,7 +1,7 @@
 """The latest known state of a partition: does it have data, and how did the latest attempt end?"""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from django.db.models import F, Q, QuerySet
@@ -49,9 +49,14 @@ def record_attempt(
 
     :param keys: (asset id, key) pairs; by default the run's own keys of every asset its Dag writes.
     """
-    pairs = sorted(set(pairs_of(run, run.keys) if keys is None else keys))
-    for start in range(0, len(pairs), MOST_PAIRS):
-        _record_pairs(run, attempt, at, pairs[start : start + MOST_PAIRS])
+    for pairs in _portions(sorted(set(pairs_of(run, run.keys) if keys is None else keys))):
+        _record_pairs(run, attempt, at, pairs)
+
+
+def lock(pairs: Collection[tuple[int, str]]) -> None:
+    """Lock the partitions of (asset id, key) `pairs` at once, to write them one group after the other."""
+    for some in _portions(sorted(pairs)):
+        _locked(_any_of(some))
 
 
 def pairs_of(run: DagRun, keys: Collection[str]) -> list[tuple[int, str]]:
@@ -98,11 +103,12 @@ def take_data(asset: Asset, keys: Collection[str], at: datetime) -> None:
     _fall_back(pks, at)
 
 
-def make_stale(dag_id: int, keys: Collection[str], at: datetime) -> None:
-    """What runs of a Dag have consumed for `keys` is not the newest any more."""
-    outlets = Outlet.objects.filter(dag_id=dag_id).values("asset_id")
-    pks = _locked(Partition.objects.filter(asset_id__in=outlets, key__in=keys))
-    Partition.objects.filter(pk__in=pks).update(stale_since=at, updated_at=at)
+def make_stale(keys_of: Mapping[int, Collection[str]], at: datetime) -> None:
+    """What runs have consumed for these keys, by the primary key of their Dag, is not the newest any more."""
+    outlets = Outlet.objects.filter(dag__in=keys_of).values_list("dag_id", "asset_id") if keys_of else ()
+    pairs = {(asset_id, key) for dag_id, asset_id in outlets for key in keys_of[dag_id]}
+    for some in _portions(sorted(pairs)):
+        Partition.objects.filter(pk__in=_locked(_any_of(some))).update(stale_since=at, updated_at=at)
 
 
 def dating(asset: Asset) -> Callable[[str | None], datetime | None]:
@@ -220,6 +226,11 @@ def _fall_back(pks: Sequence[int], at: datetime, *, besides: DagRun | None = Non
 def _locked(rows: QuerySet[Partition]) -> list[int]:
     """Their primary keys; locked in the order of assets and keys, as everybody does."""
     return [row.pk for row in rows.order_by("asset_id", "key").select_for_update(no_key=True).only("pk")]
+
+
+def _portions(pairs: Sequence[tuple[int, str]]) -> Iterator[Sequence[tuple[int, str]]]:
+    for start in range(0, len(pairs), MOST_PAIRS):
+        yield pairs[start : start + MOST_PAIRS]
 
 
 def _any_of(pairs: Iterable[tuple[int, str]]) -> QuerySet[Partition]:

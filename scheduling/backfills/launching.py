@@ -10,7 +10,7 @@ from django.db.models import Min, Q
 
 from core import bulk
 from core.models import AssetEvent, Backfill, BackfillPartition, BackfillTarget, DagRun
-from scheduling import filing, holds, listening, runs
+from scheduling import filing, holds, listening, rounds, runs
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.timetables import PartitionedAssetTimetable
 from scheduling.backfills import outcomes
@@ -85,7 +85,7 @@ def _launch(of: _Launch, launched: Launched, room: int) -> None:
     if not rows:
         return
     if _listens(of.target):
-        filing.lock([(of.target.dag_id, row.key) for row in rows])
+        rounds.lock([(of.target.dag_id, row.key) for row in rows])
     adopted = _adopted(of, rows)
     bulk.update(Item, ("state", "run_id"), [(pk, State.STARTED.value, run) for pk, run in adopted.items()])
     dates, refused = _dated(of, [row for row in rows if row.pk not in adopted])

@@ -12,7 +12,7 @@ from datetime import datetime
 from django.db.models import Q
 
 from core.models import AssetEvent, ConsumedEvent, Dag, HeldRun, MappingProblem
-from scheduling import filing, filling, rounds
+from scheduling import excesses, filing, filling, rounds
 from scheduling.algebra.verdicts import Verdict
 from scheduling.assessing import judge_all
 from scheduling.listening import UNKEYED, DagListening
@@ -75,9 +75,9 @@ def foresee(dag: Dag, heard: DagListening, *, now: datetime) -> Foreseen:
 
 
 def _arrivals(dag: Dag, before: Iterable[HeldRun], mapped: Mapped) -> list[Arrival]:
-    arrivals = filing.uncounted(mapped.arrivals)
+    arrivals = rounds.uncounted(mapped.arrivals)
     keys = {row.partition_key for row in before} | {arrival.key for arrival in arrivals}
-    return arrivals + filing.beyond_limit(mapped.excesses, {(dag.pk, key) for key in keys})
+    return arrivals + excesses.arrivals(mapped.excesses, {(dag.pk, key) for key in keys})
 
 
 def _counted(

@@ -1,15 +1,15 @@
 """Changes of how Dags listen and others who lock Dags at the same time, which only PostgreSQL lets happen."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from core import locks
 from core.models import Dag, Pool
 from scheduling.configuration import pools
 from tests.configuration.changing import BOB, change
+from tests.engine.meeting import apart, until_waiting
 from tests.sdk.writing import LATER, Directory, dag, sentences
 
 pytestmark = [pytest.mark.pg, pytest.mark.django_db(transaction=True)]
@@ -38,26 +38,6 @@ def directory(tmp_path):
     assert found.sync().troubles == ()
     assert dag("fed").pk < dag("feeds").pk
     return found
-
-
-def apart(act):
-    try:
-        return act()
-    finally:
-        connection.close()
-
-
-def until_waiting(count):
-    """Until so many others wait for locks in this database."""
-    asked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = %s"
-    for _ in range(400):
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_stat_clear_snapshot()")  # a transaction sees the first one for ever
-            cursor.execute(asked, [connection.settings_dict["NAME"]])
-            if cursor.fetchone()[0] >= count:
-                return
-        time.sleep(0.02)
-    pytest.fail(f"{count} others do not wait for locks")
 
 
 def while_feeds_changes(rival):

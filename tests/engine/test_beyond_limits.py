@@ -4,10 +4,22 @@ from dataclasses import replace
 
 import pytest
 
-from core.models import HeldRun, MappingProblem
-from scheduling import configuration
+from core.models import DagRun, HeldRun, MappingProblem
+from scheduling import configuration, holds
 from scheduling.explain import Standing, explain
-from tests.engine.world import ALICE, IDENTITY, MINUTE, NOW, consumer, emit, fired, turn
+from tests.engine.world import (
+    ALICE,
+    IDENTITY,
+    MINUTE,
+    NOW,
+    consumer,
+    emit,
+    finish,
+    fired,
+    part,
+    start,
+    turn,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -79,6 +91,62 @@ class TestItsData:
         configuration.change_schedule(meeting, spec, deed=deed, at=NOW, revision=meeting.revision)
         turn()
         assert HeldRun.objects.held().filter(verdict="paused", received_count=2).count() == 2
+
+
+class TestWhatWasMade:
+    """Section 9: a partition is stale when an upstream key that it consumed has a newer event."""
+
+    @pytest.fixture
+    def made(self, db):
+        """The hour was made of the day and of itself, and nothing else was."""
+        consumer("meet", {"daily": SPREAD, "hourly": IDENTITY}, writes=["out"])
+        emit("daily", DAY)
+        emit("hourly", HOUR)
+        turn()
+        finish(start(DagRun.objects.get()), "out")
+        turn()
+        return "out"
+
+    def test_is_stale_when_it_comes_anew(self, made):
+        emit("daily", DAY, at=NOW + MINUTE)
+        turn(NOW + MINUTE)
+        assert part(made, HOUR).stale_since == NOW + MINUTE
+        assert fired("meet") == [HOUR]
+        assert not HeldRun.objects.held().exists(), "it opens no further round"
+
+    def test_is_not_when_something_else_comes(self, made):
+        emit("daily", "2026-03-11", at=NOW + MINUTE)
+        turn(NOW + MINUTE)
+        assert not part(made, HOUR).is_stale
+
+    def test_is_fresh_again_when_it_was_made_anew(self, made):
+        emit("daily", DAY, at=NOW + MINUTE)
+        emit("hourly", HOUR, at=NOW + MINUTE)
+        turn(NOW + MINUTE)
+        assert part(made, HOUR).is_stale
+        finish(start(DagRun.objects.last(), at=NOW + MINUTE), "out", at=NOW + 2 * MINUTE)
+        assert not part(made, HOUR).is_stale
+        turn(NOW + 2 * MINUTE)
+        assert not part(made, HOUR).is_stale
+
+    def test_is_not_when_the_run_has_counted_it_before_it_was_mapped(self, db):
+        consumer("meet", {"daily": SPREAD, "hourly": IDENTITY}, writes=["out"])
+        emit("hourly", HOUR)
+        emit("daily", DAY)
+        holds.route_pending(now=NOW, limit=1)
+        finish(start(DagRun.objects.get()), "out")
+        turn()
+        assert fired("meet") == [HOUR]
+        assert not part("out", HOUR).is_stale
+
+    def test_is_not_when_it_was_made_without_it(self, db):
+        consumer("either", {"daily": SPREAD, "hourly": IDENTITY}, join="any", writes=["out"])
+        emit("hourly", HOUR)
+        turn()
+        finish(start(DagRun.objects.get()), "out")
+        emit("daily", DAY, at=NOW + MINUTE)
+        turn(NOW + MINUTE)
+        assert not part("out", HOUR).is_stale
 
 
 class TestWhy:

@@ -4,42 +4,62 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
-from core.models import HeldRun
-from scheduling import holds
+from core.models import AssetEvent, Backfill, BackfillTarget, HeldRun, Partition, ReceivedKey
+from scheduling import claims, holds, runs, wiping
+from scheduling.claims import Output
 from scheduling.configuration import set_paused
 from scheduling.refiling import refile
-from tests.engine.world import ALICE, HOURS_TO_DAY, IDENTITY, NOW, consumer, emit
+from scheduling.runs import NewRun, Type
+from tests.engine.meeting import apart, meet, until_waiting
+from tests.engine.world import (
+    ALICE,
+    HOURS_TO_DAY,
+    IDENTITY,
+    NOW,
+    asset,
+    consumer,
+    dag,
+    emit,
+    held,
+    part,
+    start,
+)
 
 pytestmark = [pytest.mark.pg, pytest.mark.django_db(transaction=True)]
+
+DAY_TO_HOURS = {
+    "type": "FanOutMapper",
+    "upstream_mapper": {"type": "StartOfDayMapper", "input_format": "%Y-%m-%d"},
+    "window": {"type": "DayWindow"},
+    "max_downstream_keys": 23,
+}
+
+
+RUNTIME = {"type": "PartitionedAtRuntime"}
+
+
+def route():
+    holds.route_pending(now=NOW)
+
+
+def wipe(*keys):
+    return wiping.wipe(asset("a"), keys, deed=ALICE, at=NOW)
 
 
 def test_a_change_of_mapper_waits_for_events_that_are_filed_by_the_old_one():
     dag = consumer("copy", {"a": HOURS_TO_DAY})
     emit("a", "2026-03-10T09:00:00")
-    filed, may_commit = threading.Event(), threading.Event()
-
-    def route():
-        with transaction.atomic():
-            holds.route_pending(now=NOW)
-            filed.set()
-            assert may_commit.wait(20)
-        connection.close()
 
     def change():
-        assert filed.wait(20)
         with transaction.atomic():
             dag.dependencies.update(mapper=IDENTITY)
             dag.revision += 1
             dag.save()
-            threading.Timer(0.5, may_commit.set).start()
             refile(dag, deed=ALICE, at=NOW)
-        connection.close()
 
-    with ThreadPoolExecutor(2) as threads:
-        for done in [threads.submit(route), threads.submit(change)]:
-            done.result(30)
+    meet(route, change)
     assert {row.partition_key: row.state for row in HeldRun.objects.all()} == {
         "2026-03-10": "superseded",
         "2026-03-10T09:00:00": "held",
@@ -50,50 +70,164 @@ def test_a_dag_that_is_unpaused_and_the_events_that_are_filed_for_it_do_not_wait
     dag = consumer("copy", {"a": IDENTITY})
     set_paused(dag, True, deed=ALICE, at=NOW)
     emit("a", "k1")
-    holds.route_pending(now=NOW)
+    route()
     emit("a", "k1", "k2")
-    filed, may_commit = threading.Event(), threading.Event()
-
-    def route():
-        with transaction.atomic():
-            holds.route_pending(now=NOW)
-            filed.set()
-            assert may_commit.wait(20)
-        connection.close()
-
-    def unpause():
-        assert filed.wait(20)
-        threading.Timer(0.5, may_commit.set).start()
-        set_paused(dag, False, deed=ALICE, at=NOW)
-        connection.close()
-
-    with ThreadPoolExecutor(2) as threads:
-        for done in [threads.submit(route), threads.submit(unpause)]:
-            done.result(30)
+    meet(route, lambda: set_paused(dag, False, deed=ALICE, at=NOW))
     assert HeldRun.objects.held().count() == 2
 
 
 def test_two_that_open_the_same_held_run_count_into_one():
     consumer("joined", {"a": IDENTITY, "b": IDENTITY})
     emit("a", "k")
-    filed, may_commit = threading.Event(), threading.Event()
-
-    def first():
-        with transaction.atomic():
-            holds.route_pending(now=NOW)
-            filed.set()
-            assert may_commit.wait(20)
-        connection.close()
 
     def second():
-        assert filed.wait(20)
         emit("b", "k")
-        threading.Timer(0.5, may_commit.set).start()
-        holds.route_pending(now=NOW)
-        connection.close()
+        route()
 
-    with ThreadPoolExecutor(2) as threads:
-        for done in [threads.submit(first), threads.submit(second)]:
-            done.result(30)
+    meet(route, second)
     row = HeldRun.objects.get()
     assert (row.state, row.round, row.received.count(), row.consumed.count()) == ("fired", 1, 2, 2)
+
+
+def test_a_key_over_the_limit_waits_for_those_who_open_what_it_counts_for():
+    """They do not see each other's work before it is committed: the held run would wait for it for ever."""
+    consumer("meet", {"daily": DAY_TO_HOURS, "hourly": IDENTITY})
+    emit("hourly", "2026-03-10T09")
+
+    def second():
+        emit("daily", "2026-03-10")
+        route()
+
+    meet(route, second)
+    row = HeldRun.objects.get()
+    assert (row.state, row.received.count(), row.consumed.count()) == ("fired", 2, 2)
+
+
+def test_and_those_who_open_it_wait_for_a_key_over_the_limit():
+    consumer("meet", {"daily": DAY_TO_HOURS, "hourly": IDENTITY})
+    emit("daily", "2026-03-10")
+
+    def second():
+        emit("hourly", "2026-03-10T09")
+        route()
+
+    meet(route, second)
+    assert HeldRun.objects.get().state == "fired"
+
+
+class TestTakingBack:
+    """Whoever maps an event has it locked and wants the held run: nobody may lock them the other way."""
+
+    @pytest.fixture
+    def received(self):
+        """`joined` has received the key k, of which another event waits to be mapped."""
+        consumer("joined", {"a": IDENTITY, "b": IDENTITY})
+        emit("a", "k", "l")
+        route()
+        [again] = emit("a", "k")
+        return again.event
+
+    def lock(self, *keys):
+        list(Partition.objects.filter(key__in=keys).select_for_update(no_key=True))
+
+    def test_a_key_that_is_mapped_at_the_moment(self, received):
+        """The wipe waits in the middle of its work, for the partition, when the event is to be mapped."""
+        meet(lambda: self.lock("k"), lambda: wipe("k"), route)
+        assert HeldRun.objects.get(partition_key="k").received.count() == 0
+        assert not AssetEvent.objects.unrouted().exists()
+
+    def test_a_key_of_which_an_event_comes_in_the_middle(self):
+        """It is recorded when the wipe has locked all but the partitions, and then mapped at once."""
+        consumer("joined", {"a": IDENTITY, "b": IDENTITY})
+        emit("a", "k", "l")
+        route()
+        recorded, may_commit = threading.Event(), threading.Event()
+
+        def record():
+            with transaction.atomic():
+                emit("a", "k")
+                recorded.set()
+                assert may_commit.wait(20)
+
+        with ThreadPoolExecutor(3) as threads:
+            with transaction.atomic():
+                self.lock("l")
+                recording = threads.submit(apart, record)
+                assert recorded.wait(20)
+                wiping = threads.submit(apart, lambda: wipe("k", "l"))
+                until_waiting(1)
+                may_commit.set()
+                recording.result(30)
+                mapping = threads.submit(apart, route)
+                until_waiting(2)
+            assert [wiping.result(30), mapping.result(30)] == [["k", "l"], None]
+        assert not ReceivedKey.objects.exists()
+        assert not AssetEvent.objects.unrouted().exists()
+
+    def test_an_event_that_is_mapped_at_the_moment(self, received):
+        meet(lambda: self.lock("k"), lambda: wiping.delete_event(received, deed=ALICE, at=NOW), route)
+        assert held("joined", "k").consumed.count() == 1
+        assert AssetEvent.objects.count() == 2
+
+    def test_an_event_that_fires_at_the_moment_stays(self, received):
+        def fire():
+            emit("b", "k")
+            route()
+
+        def delete():
+            with pytest.raises(wiping.EventConsumed):
+                wiping.delete_event(received, deed=ALICE, at=NOW)
+
+        meet(fire, delete)
+        assert AssetEvent.objects.filter(pk=received.pk).exists()
+
+
+def test_a_run_that_gives_up_a_key_locks_its_partitions_in_order():
+    """As those do who report many keys at once. What it wrote first and then what it gave up is no order."""
+    made = dag("d", RUNTIME, writes=["out"])
+    [run] = runs.create([NewRun(made, Type.BACKFILL, partition_keys=["k0", "k1", "k2"])], at=NOW)
+    running = start(run)
+
+    def end():
+        claims.succeed(running, [Output(asset("out"))], at=NOW, failed_keys={"k0": "no file"})
+
+    with ThreadPoolExecutor(1) as threads:
+        with transaction.atomic():
+            emit("out", "k0")
+            ending = threads.submit(apart, end)
+            until_waiting(1)
+            emit("out", "k2")
+        ending.result(30)
+    assert AssetEvent.objects.filter(source_run=run).count() == 2
+    assert {part("out", key).state for key in ("k0", "k1", "k2")} == {"materialized"}
+
+
+def test_dealing_out_slots_waits_for_no_backfill():
+    """One that is advanced has its counts locked, of one Dag after the other."""
+    made = dag("d", RUNTIME, max_active_runs=1)
+    for _ in range(2):
+        backfill = Backfill.objects.create(created_at=NOW, updated_at=NOW)
+        BackfillTarget.objects.create(backfill=backfill, dag=made, planned=1)
+        runs.create([NewRun(made, Type.BACKFILL, partition_key="k", backfill=backfill)], at=NOW)
+    with ThreadPoolExecutor(1) as threads, transaction.atomic():
+        list(BackfillTarget.objects.select_for_update(no_key=True))
+        assert len(threads.submit(apart, lambda: claims.dispatch(now=NOW)).result(20)) == 1
+
+
+def test_an_asset_without_partitions_wakes_held_runs_in_the_order_in_which_others_lock_them():
+    """Its event is mapped with one for a younger Dag: what that one holds is locked afterwards."""
+    consumer("older", {"a": IDENTITY, "b": IDENTITY, "plain": IDENTITY})
+    consumer("younger", {"a": IDENTITY, "c": IDENTITY})
+    emit("a", "k")
+    route()
+    emit("c", "k")
+    emit("plain", None)
+    older, younger = HeldRun.objects.order_by("dag_id")
+    with ThreadPoolExecutor(1) as threads:
+        with transaction.atomic():
+            HeldRun.objects.select_for_update(no_key=True).get(pk=older.pk)
+            mapping = threads.submit(apart, route)
+            until_waiting(1)
+            HeldRun.objects.select_for_update(no_key=True).get(pk=younger.pk)
+        mapping.result(30)
+    assert HeldRun.objects.get(dag__dag_id="older").judge_after == NOW
