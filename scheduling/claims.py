@@ -135,6 +135,8 @@ def succeed(
     if failed and len(failed) == len(run.keys):
         return fail(run, next(iter(failed.values())), at=at)
     _end(run, State.SUCCESS, at, failed_keys=failed)
+    if failed:
+        states.lock(states.pairs_of(run, run.keys))
     reports = [report for output in outputs for report in _reports(run, output)]
     events.register_events(
         reports, source=events.Source.RUN, deed=Deed(by=f"run {run.run_id}"), at=at, run=run

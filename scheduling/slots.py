@@ -202,14 +202,15 @@ def _per_queue(runs: QuerySet[DagRun]) -> Counter[Queue]:
 @transaction.atomic
 def _count_turns(queues: Sequence[Queue], which: Q, turns: Any) -> None:
     """Set `passed_over` of `queues`. A row that somebody else has locked keeps its count this time."""
-    dag_ids = [dag_id for dag_id, backfill_id in queues if backfill_id is None]
-    if dag_ids:
-        free = Dag.objects.filter(which, pk__in=dag_ids).select_for_update(no_key=True, skip_locked=True)
-        Dag.objects.filter(pk__in=[row.pk for row in free.only("pk")]).update(passed_over=turns)
+    dags, targets = Q(pk__in=[]), Q(pk__in=[])
     for dag_id, backfill_id in queues:
-        if backfill_id is not None:
-            rows = BackfillTarget.objects.filter(which, dag_id=dag_id, backfill_id=backfill_id)
-            rows.update(passed_over=turns)
+        if backfill_id is None:
+            dags |= Q(pk=dag_id)
+        else:
+            targets |= Q(dag_id=dag_id, backfill_id=backfill_id)
+    for rows in (Dag.objects.filter(which, dags), BackfillTarget.objects.filter(which, targets)):
+        free = rows.select_for_update(no_key=True, skip_locked=True).values_list("pk", flat=True)
+        rows.filter(pk__in=list(free)).update(passed_over=turns)
 
 
 def _passed_over(queues: Iterable[Queue], dags: Mapping[int, Dag]) -> dict[Queue, int]:

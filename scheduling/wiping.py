@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Exists, Max, OuterRef
+from django.db.models import Exists, Max, OuterRef, QuerySet
 
 from core.models import Asset, AssetEvent, ConsumedEvent, Dag, HeldRun, MappingProblem, Partition, ReceivedKey
 from scheduling import doorbell, holds, journal, rounds, states
@@ -22,7 +22,10 @@ class EventConsumed(PartitionError):
     """A run has consumed the event: it stays on record."""
 
 
-@transaction.atomic
+class _Overtaken(Exception):
+    """What is wiped is being mapped or counted by now: begin anew."""
+
+
 def wipe(asset: Asset, keys: Sequence[str], *, deed: Deed, at: datetime) -> list[str]:
     """The partitions have no data any more; their events stay, as history. Returns the keys that had some.
 
@@ -30,19 +33,12 @@ def wipe(asset: Asset, keys: Sequence[str], *, deed: Deed, at: datetime) -> list
 
     :raises NeverSeen: if nothing is known of one of `keys`; then none is wiped.
     """
-    keys = sorted(set(keys))
-    known = dict(Partition.objects.filter(asset=asset, key__in=keys).values_list("key", "data_at"))
-    if unknown := [key for key in keys if key not in known]:
-        raise NeverSeen(f"nothing is known of partition {unknown[0]!r} of {asset}: nothing was wiped")
-    rows = _lock_counting(asset, keys)
-    states.take_data(asset, keys, at)
-    AssetEvent.objects.unrouted().filter(asset=asset, partition_key__in=keys).update(routed_at=at)
-    MappingProblem.objects.filter(event__asset=asset, event__partition_key__in=keys).delete()
-    rounds.uncount(rows, asset, keys)
-    _judge_again(rows, at)
-    for key in keys:
-        journal.note("partition wiped", deed=deed, at=at, about=asset, key=key)
-    return [key for key in keys if known[key]]
+    while True:
+        try:
+            with transaction.atomic():
+                return _wipe(asset, sorted(set(keys)), deed, at)
+        except _Overtaken:
+            continue
 
 
 @transaction.atomic
@@ -51,12 +47,13 @@ def delete_event(event: AssetEvent, *, deed: Deed, at: datetime) -> None:
 
     :raises EventConsumed: if a run has consumed it.
     """
+    asset, key = event.asset, event.partition_key
+    _lock_events(AssetEvent.objects.filter(pk=event.pk))
+    rows = _lock_counting(asset, [key or UNKEYED])
     consumed = ConsumedEvent.objects.filter(event=event, held_run__state=HeldRun.State.FIRED)
     if run := consumed.values_list("held_run__run__run_id", flat=True).first():
         raise EventConsumed(f"run {run} has consumed event {event.pk}: it cannot be deleted")
     journal.note("asset event deleted", deed=deed, at=at, about=event.asset, key=event.partition_key)
-    asset, key = event.asset, event.partition_key
-    rows = _lock_counting(asset, [key or UNKEYED])
     newest = _newest_counted(rows, asset, key)
     without = [pk for pk in rows if newest.get(pk) == event.pk]
     if key is not None and Partition.objects.filter(last_event=event).exists():
@@ -69,11 +66,44 @@ def delete_event(event: AssetEvent, *, deed: Deed, at: datetime) -> None:
         holds.judge_again(list(Dag.objects.filter(dependencies__asset=asset)), at=at)
 
 
+def _wipe(asset: Asset, keys: list[str], deed: Deed, at: datetime) -> list[str]:
+    """Locks events, held runs and partitions in this order, as whoever maps events does.
+
+    :raises _Overtaken: if an event came in between. Nobody who has the others locked may wait for it.
+    """
+    known = dict(Partition.objects.filter(asset=asset, key__in=keys).values_list("key", "data_at"))
+    if unknown := [key for key in keys if key not in known]:
+        raise NeverSeen(f"nothing is known of partition {unknown[0]!r} of {asset}: nothing was wiped")
+    unrouted = AssetEvent.objects.unrouted().filter(asset=asset, partition_key__in=keys)
+    events = _lock_events(unrouted)
+    rows = _lock_counting(asset, keys)
+    states.take_data(asset, keys, at)  # nobody records an event of these keys from here on
+    counting = _counting(asset, keys).exclude(pk__in=rows)
+    if unrouted.exclude(pk__in=events).exists() or counting.exists():
+        raise _Overtaken
+    AssetEvent.objects.filter(pk__in=events).update(routed_at=at)
+    MappingProblem.objects.filter(event__asset=asset, event__partition_key__in=keys).delete()
+    rounds.uncount(rows, asset, keys)
+    _judge_again(rows, at)
+    for key in keys:
+        journal.note("partition wiped", deed=deed, at=at, about=asset, key=key)
+    return [key for key in keys if known[key]]
+
+
+def _lock_events(events: QuerySet[AssetEvent]) -> list[int]:
+    """Waits for who is mapping them; nobody maps them until this transaction ends. Their primary keys."""
+    return list(events.order_by("pk").select_for_update(no_key=True).values_list("pk", flat=True))
+
+
 def _lock_counting(asset: Asset, keys: Sequence[str]) -> list[int]:
     """The open held runs that have counted one of `keys`, locked in the order everybody locks them."""
-    counting = ReceivedKey.objects.filter(held_run=OuterRef("pk"), asset=asset, key__in=keys)
-    rows = HeldRun.objects.held().filter(Exists(counting)).order_by("dag_id", "partition_key")
+    rows = _counting(asset, keys).order_by("dag_id", "partition_key")
     return list(rows.select_for_update(no_key=True).values_list("pk", flat=True))
+
+
+def _counting(asset: Asset, keys: Sequence[str]) -> QuerySet[HeldRun]:
+    counting = ReceivedKey.objects.filter(held_run=OuterRef("pk"), asset=asset, key__in=keys)
+    return HeldRun.objects.held().filter(Exists(counting))
 
 
 def _judge_again(rows: Collection[int], at: datetime) -> None:
