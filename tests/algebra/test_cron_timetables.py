@@ -1,6 +1,6 @@
 """Timetables by cron: the keys of their ticks, what keys stand for, and where a Dag begins."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import pairwise
 
 import pytest
@@ -13,12 +13,9 @@ from scheduling.algebra.cron_timetables import (
     CronTriggerTimetable,
 )
 from scheduling.algebra.errors import InvalidDefinition, InvalidKey
+from tests.moments import utc
 
 NEW_YORK = "America/New_York"
-
-
-def utc(text):
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
 def keys(timetable, after, until):

@@ -1,23 +1,16 @@
 """Times that a partitions definition leaves out."""
 
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from time import perf_counter
 
 import pytest
 
 from scheduling.algebra.calendars import BusinessCalendar
 from scheduling.algebra.errors import InvalidDefinition, InvalidKey
-from scheduling.algebra.time_partitions import (
-    DailyPartitions,
-    HourlyPartitions,
-    TimePartitions,
-)
+from scheduling.algebra.time_partitions import DailyPartitions, HourlyPartitions, TimePartitions
+from tests.moments import utc
 
 NEW_YORK = "America/New_York"
-
-
-def utc(text):
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
 class TestExclusions:

@@ -1,6 +1,6 @@
 """Cron ticks where clocks change; every row of expectations.md about them, by its number."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import islice, pairwise
 from zoneinfo import ZoneInfo
 
@@ -8,10 +8,7 @@ import pytest
 
 from scheduling.algebra.cron import parse
 from scheduling.algebra.occurrences import occurrences_of
-
-
-def utc(text):
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+from tests.moments import utc
 
 
 def ticks(cron, zone, after, count, **policy):

@@ -1,6 +1,6 @@
 """Cron ticks against a person who looks at the clock every minute."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import pairwise
 from zoneinfo import ZoneInfo
@@ -14,12 +14,9 @@ from scheduling.algebra.occurrences import occurrences_of
 from scheduling.algebra.transitions import changes
 from scheduling.algebra.walls import walls
 from tests.algebra.zones import alike
+from tests.moments import utc
 
 MINUTE = timedelta(minutes=1)
-
-
-def utc(text):
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
 ZONES = [

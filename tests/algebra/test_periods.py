@@ -25,6 +25,7 @@ from scheduling.algebra.periods import (
     week_starting,
     zone,
 )
+from tests.moments import utc
 
 NEW_YORK, SANTIAGO, APIA = zone("America/New_York"), zone("America/Santiago"), zone("Pacific/Apia")
 LORD_HOWE, TROLL = zone("Australia/Lord_Howe"), zone("Antarctica/Troll")
@@ -38,10 +39,6 @@ CHANGING = [
     "Africa/Casablanca",
 ]
 PERIODS = [Grain.MINUTE, Grain.HOUR, Grain.DAY, Grain.WEEK, Grain.MONTH, Grain.QUARTER, Grain.YEAR]
-
-
-def utc(text):
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
 def day(text, found):

@@ -7,13 +7,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from scheduling.algebra.members import members
-from scheduling.algebra.periods import (
-    Grain,
-    next_start,
-    start_at,
-    start_of,
-)
+from scheduling.algebra.periods import Grain, next_start, start_at, start_of
 from tests.algebra.zones import alike
+from tests.moments import utc
 
 CHANGING = [
     "America/New_York",
@@ -22,10 +18,6 @@ CHANGING = [
     "America/Santiago",
     "Africa/Casablanca",
 ]
-
-
-def utc(text):
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
 def runs_of_labels(found, first, last, label):

@@ -1,6 +1,6 @@
 """Partitions of time: which keys there are, when they come to exist, and which period each names."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from time import perf_counter
 from zoneinfo import ZoneInfo
 
@@ -23,12 +23,9 @@ from scheduling.algebra.time_partitions import (
     YearlyPartitions,
     partitions_of,
 )
+from tests.moments import utc
 
 NEW_YORK = "America/New_York"
-
-
-def utc(text):
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
 class TestDays:

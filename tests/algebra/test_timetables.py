@@ -1,6 +1,6 @@
 """Timetables of consumers and of Dags that name their keys themselves."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
@@ -9,12 +9,9 @@ from scheduling.algebra.errors import InvalidDefinition, InvalidKey
 from scheduling.algebra.mappers import AllowedKeyMapper, FixedKeyMapper, IdentityMapper
 from scheduling.algebra.temporal import StartOfDayMapper, StartOfHourMapper
 from scheduling.algebra.timetables import AssetTimetable, PartitionedAssetTimetable, PartitionedAtRuntime
+from tests.moments import utc
 
 SALES, TARGETS = AssetLeaf("hourly_sales"), AssetLeaf("daily_targets")
-
-
-def utc(text):
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
 class TestPartitionedAtRuntime:

@@ -7,23 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduling.algebra.transitions import (
-    EARLIEST,
-    changes,
-    next_fold,
-    offset_at,
-    stretches,
-    stretches_back,
-)
+from scheduling.algebra.transitions import EARLIEST, changes, next_fold, offset_at, stretches, stretches_back
+from tests.moments import utc
 
 NEW_YORK = ZoneInfo("America/New_York")
 ZONES = ["UTC", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "Africa/Casablanca", "Asia/Gaza"]
 HOUR = timedelta(hours=1)
 MOMENTS = st.datetimes(datetime(1950, 1, 1), datetime(2060, 1, 1)).map(lambda at: at.replace(tzinfo=UTC))
-
-
-def utc(text):
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
 class TestChanges:

@@ -1,7 +1,5 @@
 """What a backfill would do: which keys run, in which order, why others do not, and what is lacking."""
 
-from datetime import UTC, datetime
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -12,41 +10,18 @@ from scheduling.algebra import specs
 from scheduling.algebra.errors import InvalidKey
 from scheduling.algebra.partitions import DynamicPartitions, MultiPartitions, StaticPartitions
 from scheduling.algebra.selections import InvalidSelection
-from scheduling.algebra.time_partitions import (
-    DailyPartitions,
-    MinutelyPartitions,
-)
+from scheduling.algebra.time_partitions import DailyPartitions, MinutelyPartitions
 from scheduling.backfills import CannotBackfill, Dates, Order, Reprocess
 from scheduling.runs import Ask as RunAsk
-from tests.backfills.play import (
-    RUNTIME,
-    ask,
-    attempt,
-    days,
-    keys,
-    plan,
-    producer,
-)
-from tests.engine.world import (
-    ALICE,
-    HOURS_TO_DAY,
-    NOW,
-    asset,
-    consumer,
-    dag,
-    emit,
-    hours,
-)
+from tests.backfills.play import RUNTIME, ask, attempt, days, keys, plan, producer
+from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, asset, consumer, dag, emit, hours
+from tests.moments import utc
 
 pytestmark = pytest.mark.django_db
 CRON = {"type": "CronPartitionTimetable", "cron": "0 0 * * *", "key_format": "%Y-%m-%d"}
 
 
 MINUTES = specs.dump(MinutelyPartitions("2026-03-08"))
-
-
-def at(text):
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
 class TestSelection:
@@ -66,11 +41,11 @@ class TestSelection:
         ]
 
     def test_by_dates_both_ends_included(self):
-        dates = Dates(at("2026-03-02"), at("2026-03-04"))
+        dates = Dates(utc("2026-03-02"), utc("2026-03-04"))
         assert keys(producer(), dates=dates) == days(2, 4)
 
     def test_by_dates_without_the_end(self):
-        dates = Dates(at("2026-03-02"), at("2026-03-04"), end_exclusive=True)
+        dates = Dates(utc("2026-03-02"), utc("2026-03-04"), end_exclusive=True)
         assert keys(producer(), dates=dates) == days(2, 3)
 
     def test_newest_first(self):
@@ -119,7 +94,7 @@ class TestKeysOfATimetable:
         return dag("ticking", CRON, writes=["out"], **fields)
 
     def test_are_those_of_its_ticks_since_it_began(self):
-        made = self.made(start_date=at("2026-03-05"))
+        made = self.made(start_date=utc("2026-03-05"))
         assert keys(made) == days(5, 11)
 
     def test_may_be_older_than_it_is(self):
@@ -132,11 +107,11 @@ class TestKeysOfATimetable:
         assert keys(made, reprocess=Reprocess.COMPLETED) == days(8, 11)
 
     def test_a_range_without_a_beginning_begins_when_it_did(self):
-        made = self.made(start_date=at("2026-03-05"))
+        made = self.made(start_date=utc("2026-03-05"))
         assert keys(made, selection="[...2026-03-06]") == days(5, 6)
 
     def test_by_dates_may_lie_ahead(self):
-        dates = Dates(at("2026-03-10"), at("2026-03-13"))
+        dates = Dates(utc("2026-03-10"), utc("2026-03-13"))
         assert keys(self.made(), dates=dates) == days(10, 13)
 
     def test_by_key_must_be_readable(self):
@@ -197,7 +172,7 @@ class TestSize:
         assert backfills.size(ask(producer(), keys=("2026-03-02",)), most=3, now=NOW) == 1
 
     def test_of_keys_that_a_timetable_makes_is_that_of_the_plan(self):
-        made = dag("nightly", CRON, start_date=at("2026-03-01"))
+        made = dag("nightly", CRON, start_date=utc("2026-03-01"))
         assert backfills.size(ask(made), most=3, now=NOW) == plan(made).count > 3
 
     def test_elsewhere_is_that_of_what_is_on_record_up_to_a_limit(self):
@@ -228,9 +203,9 @@ class TestCompositeKeys:
         assert keys(made, selection="us|[2026-03-09...2026-03-10]") == ["us|2026-03-09", "us|2026-03-10"]
 
     def test_dates_mean_the_dimension_of_time(self, made):
-        day = at("2026-03-09")
+        day = utc("2026-03-09")
         assert keys(made, dates=Dates(day, day)) == ["tw|2026-03-09", "us|2026-03-09"]
-        assert keys(made, dates=Dates(at("2020-01-01"), at("2020-02-01"))) == []
+        assert keys(made, dates=Dates(utc("2020-01-01"), utc("2020-02-01"))) == []
 
 
 class TestDynamicKeys:

@@ -1,7 +1,5 @@
 """Ranges of a plan: which keys are between two, in keys and in dates."""
 
-from datetime import UTC, datetime
-
 import pytest
 
 from scheduling import runs
@@ -15,40 +13,28 @@ from scheduling.algebra.time_partitions import (
     YearlyPartitions,
 )
 from scheduling.backfills import CannotBackfill, Dates
-from tests.backfills.play import (
-    daily,
-    hourly,
-    keys,
-    plan,
-    producer,
-)
-from tests.engine.world import (
-    asset,
-    dag,
-)
+from tests.backfills.play import daily, hourly, keys, plan, producer
+from tests.engine.world import asset, dag
+from tests.moments import utc
 
 pytestmark = pytest.mark.django_db
-
-
-def at(text):
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
 class TestRangesThatOthersGotWrong:
     def test_tc_18_hours(self):
         made = producer(writes=hourly(start="2026-06-18").name)
-        now = at("2026-06-19")
+        now = utc("2026-06-19")
         assert keys(made, now=now, selection="[2026-06-18T08...2026-06-18T09]") == [
             "2026-06-18T08",
             "2026-06-18T09",
         ]
         assert keys(made, now=now, selection="[2026-06-18T08...2026-06-18T08]") == ["2026-06-18T08"]
-        dates = Dates(at("2026-06-18T08:00"), at("2026-06-18T08:00"))
+        dates = Dates(utc("2026-06-18T08:00"), utc("2026-06-18T08:00"))
         assert keys(made, now=now, dates=dates) == ["2026-06-18T08"]
 
     def test_tc_18_one_local_midnight(self):
         made = producer(writes=daily("local", timezone="America/New_York").name)
-        midnight = at("2026-03-05T05:00")
+        midnight = utc("2026-03-05T05:00")
         assert keys(made, dates=Dates(midnight, midnight)) == ["2026-03-05"]
 
     def test_tc_19_minutes(self):
@@ -59,14 +45,14 @@ class TestRangesThatOthersGotWrong:
     def test_tc_19_years(self):
         years = YearlyPartitions("2018-01-01")
         made = producer(writes=asset("years", partitions=specs.dump(years)).name)
-        assert keys(made, dates=Dates(at("2021-01-01"), at("2021-12-31"))) == ["2021"]
+        assert keys(made, dates=Dates(utc("2021-01-01"), utc("2021-12-31"))) == ["2021"]
 
     def test_tc_19_months_by_cron(self):
         monthly = {"type": "CronPartitionTimetable", "cron": "0 9 1 * *", "timezone": "Europe/Berlin"}
         made = dag("monthly", monthly, writes=["out"])
-        [part] = plan(made, dates=Dates(at("2019-01-01"), at("2019-03-31"))).parts
+        [part] = plan(made, dates=Dates(utc("2019-01-01"), utc("2019-03-31"))).parts
         dates = [runs.date_of(made, key) for key in part.order]
-        assert dates == [at("2019-01-01T08:00"), at("2019-02-01T08:00"), at("2019-03-01T08:00")]
+        assert dates == [utc("2019-01-01T08:00"), utc("2019-02-01T08:00"), utc("2019-03-01T08:00")]
 
     def test_tc_19_days(self):
         made = producer(writes=daily(start="2024-09-01").name)
@@ -79,7 +65,7 @@ class TestRangesThatOthersGotWrong:
         with pytest.raises(InvalidSelection, match="starts after its end"):
             plan(made, selection="[2026-03-05...2026-03-01]")
         with pytest.raises(CannotBackfill, match="starts after its end"):
-            plan(made, dates=Dates(at("2026-03-05"), at("2026-03-01")))
+            plan(made, dates=Dates(utc("2026-03-05"), utc("2026-03-01")))
 
     def test_tc_19_a_range_that_hits_nothing_names_the_nearest(self):
         calendar = TimePartitions("day", "2026-03-01", exclusions=(BusinessCalendar(),))
@@ -100,14 +86,14 @@ class TestRangesThatOthersGotWrong:
     )
     def test_tc_20_the_last_complete_day(self, zone, offset, last):
         made = producer(writes=daily("d", "2023-12-01", timezone=zone, end_offset=offset).name)
-        assert keys(made, now=at("2023-12-04T22:00"))[-1] == last
+        assert keys(made, now=utc("2023-12-04T22:00"))[-1] == last
 
     def test_tc_22_friday_ends_when_saturday_begins(self):
         weekdays = DailyPartitions("2023-10-23", timezone="Etc/GMT-2", exclusions=(BusinessCalendar(),))
         made = producer(writes=asset("weekdays", partitions=specs.dump(weekdays)).name)
-        assert keys(made, now=at("2023-10-27T21:59"))[-1] == "2023-10-26"
-        assert keys(made, now=at("2023-10-27T22:00"))[-1] == "2023-10-27"
-        assert keys(made, now=at("2023-10-30T22:00"))[-2:] == ["2023-10-27", "2023-10-30"]
+        assert keys(made, now=utc("2023-10-27T21:59"))[-1] == "2023-10-26"
+        assert keys(made, now=utc("2023-10-27T22:00"))[-1] == "2023-10-27"
+        assert keys(made, now=utc("2023-10-30T22:00"))[-2:] == ["2023-10-27", "2023-10-30"]
 
 
 class TestRanges:

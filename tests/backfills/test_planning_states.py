@@ -1,41 +1,18 @@
 """A plan leaves out what is done or under way, unless it is to be done again."""
 
-from datetime import UTC, datetime
-
 import pytest
 
 from core.models import Outlet
 from scheduling import runs
 from scheduling.algebra import specs
-from scheduling.algebra.time_partitions import (
-    TimePartitions,
-)
+from scheduling.algebra.time_partitions import TimePartitions
 from scheduling.backfills import Reprocess, Wanted
 from scheduling.runs import Ask as RunAsk
-from tests.backfills.play import (
-    RUNTIME,
-    attempt,
-    begin,
-    daily,
-    days,
-    keys,
-    plan,
-    producer,
-    reasons,
-)
-from tests.engine.world import (
-    ALICE,
-    NOW,
-    asset,
-    dag,
-    emit,
-)
+from tests.backfills.play import RUNTIME, attempt, begin, daily, days, keys, plan, producer, reasons
+from tests.engine.world import ALICE, NOW, asset, dag, emit
+from tests.moments import utc
 
 pytestmark = pytest.mark.django_db
-
-
-def at(text):
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
 class TestStates:
@@ -45,7 +22,7 @@ class TestStates:
         return TimePartitions("*/10 * * * *", "2026-05-17", "2026-05-17T02:00")
 
     def test_the_one_that_is_missing(self):
-        now = at("2026-05-18")
+        now = utc("2026-05-18")
         made = producer(writes=asset("tens", partitions=specs.dump(self.ten_minutes())).name)
         every = keys(made, now=now)
         assert len(every) == 12
