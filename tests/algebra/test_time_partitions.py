@@ -1,17 +1,12 @@
 """Partitions of time: which keys there are, when they come to exist, and which period each names."""
 
-from datetime import date, datetime, timedelta
+from datetime import timedelta
 from time import perf_counter
-from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from scheduling.algebra.calendars import BusinessCalendar
 from scheduling.algebra.cron_timetables import CronPartitionTimetable
 from scheduling.algebra.errors import InvalidDefinition, InvalidKey
-from scheduling.algebra.periods import Grain, starts_at
 from scheduling.algebra.time_partitions import (
     DailyPartitions,
     HourlyPartitions,
@@ -202,136 +197,6 @@ class TestEdgesOfTheCalendar:
         assert DailyPartitions("2026-01-01").partition_date(day) == utc(f"{day}T00:00")
 
 
-class TestConstruction:
-    @pytest.mark.parametrize(
-        ("fields", "path"),
-        [
-            ({"cadence": "daily"}, "cadence"),
-            ({"cadence": "second"}, "cadence"),
-            ({"cadence": "0 0 0 * *"}, "cadence"),
-            ({"cadence": None}, "cadence"),
-            ({"start": "soon"}, "start"),
-            ({"start": None}, "start"),
-            ({"end": "2026-01-01"}, "end"),
-            ({"end": "2025-12-31"}, "end"),
-            ({"timezone": "Mars/X"}, "timezone"),
-            ({"end_offset": "1"}, "end_offset"),
-            ({"end_offset": True}, "end_offset"),
-            ({"key_format": "%Y-%m"}, "key_format"),
-            ({"key_format": "%m-%d"}, "key_format"),
-        ],
-    )
-    def test_refuses_what_cannot_work(self, fields, path):
-        with pytest.raises(InvalidDefinition) as refusal:
-            TimePartitions(**{"cadence": "day", "start": "2026-01-01", **fields})
-        assert refusal.value.path == path
-
-    def test_a_cron_needs_a_format_that_tells_its_ticks_apart(self):
-        with pytest.raises(InvalidDefinition, match="names two periods 2026-01"):
-            TimePartitions("0 0 1,15 * *", "2026-01-01", key_format="%Y-%m")
-        assert TimePartitions("0 0 15 * *", "2026-01-01", key_format="%Y-%m").key_at(1) == "2026-02"
-
-    def test_a_start_is_a_wall_time_of_the_zone_or_an_instant(self):
-        wall = DailyPartitions("2026-03-01", timezone=NEW_YORK)
-        assert wall.start == utc("2026-03-01T05:00")
-        assert wall == DailyPartitions(date(2026, 3, 1), timezone=NEW_YORK)
-        assert wall == DailyPartitions(utc("2026-03-01T05:00"), timezone=NEW_YORK)
-        assert wall == DailyPartitions("2026-03-01T05:00:00Z", timezone=NEW_YORK)
-
-    def test_a_start_that_clocks_skip_is_the_first_instant_after(self):
-        assert DailyPartitions("2026-09-06", timezone="America/Santiago").start == utc("2026-09-06T04:00")
-
-    @pytest.mark.parametrize(
-        ("cadence", "zone", "key_format"),
-        [
-            ("minute", "UTC", "%Y-%m-%dT%H:%M"),
-            ("hour", NEW_YORK, "%Y-%m-%dT%H%z"),
-            ("hour", "Asia/Kolkata", "%Y-%m-%dT%H"),
-            ("day", NEW_YORK, "%Y-%m-%d"),
-            ("0 5 * * *", NEW_YORK, "%Y-%m-%d"),
-            ("*/10 * * * *", NEW_YORK, "%Y-%m-%dT%H:%M%z"),
-            ("* * * * * */30", "UTC", "%Y-%m-%dT%H:%M:%S"),
-        ],
-    )
-    def test_default_formats(self, cadence, zone, key_format):
-        assert TimePartitions(cadence, "2026-01-01", timezone=zone).key_format == key_format
-
-    def test_an_old_start_counts_for_whether_a_zone_changes_its_clocks(self):
-        assert HourlyPartitions("2018-01-01", timezone="America/Sao_Paulo").key_format.endswith("%z")
-        assert not HourlyPartitions("2026-01-01", timezone="America/Sao_Paulo").key_format.endswith("%z")
-
-    def test_without_an_end_a_count_needs_a_moment(self):
-        with pytest.raises(InvalidDefinition, match="depends on when"):
-            DailyPartitions("2026-01-01").count()
-
-
-class TestNumbers:
-    def test_outside_of_the_definition_there_are_none(self):
-        days = DailyPartitions("2026-03-01", "2026-03-04")
-        for number in (-1, 3, 10**9):
-            with pytest.raises(IndexError):
-                days.key_at(number)
-        with pytest.raises(IndexError):
-            DailyPartitions("2026-03-01").key_at(10**9)
-        assert days.keys(3, 5) == ()
-        assert days.keys(1) == ("2026-03-02", "2026-03-03")
-
-    @pytest.mark.parametrize("key", ["2026-02-28", "2026-03-04"])
-    def test_a_key_outside_is_none_and_the_nearest_is_named(self, key):
-        with pytest.raises(InvalidKey, match=r"the nearest is 2026-03-0[13]"):
-            DailyPartitions("2026-03-01", "2026-03-04").index(key)
-
-    def test_a_key_to_come_is_none_yet(self):
-        days = DailyPartitions("2026-03-01")
-        assert days.contains("2030-01-01")
-        assert not days.contains("2030-01-01", utc("2026-03-10T00:00"))
-
-    @pytest.mark.parametrize("key", ["2026-3-2", "bad", "", None, 5, "2026-03-02T00"])
-    def test_a_sloppy_spelling_is_no_key(self, key):
-        assert not DailyPartitions("2026-03-01").contains(key)
-
-    @given(
-        st.sampled_from(
-            ["minute", "hour", "day", "week", "month", "quarter", "year", "*/10 * * * *", "30 2 * * 1-5"]
-        ),
-        st.sampled_from(["UTC", NEW_YORK, "Australia/Lord_Howe", "America/Santiago", "Pacific/Apia"]),
-        st.datetimes(datetime(2009, 1, 1), datetime(2012, 1, 1)),
-        st.integers(0, 100_000),
-        st.booleans(),
-    )
-    @settings(max_examples=200, deadline=None)
-    def test_numbers_and_keys_are_inverse(self, cadence, zone, start, number, business):
-        exclusions = [BusinessCalendar()] if business and cadence in ("minute", "hour", "day") else []
-        definition = TimePartitions(cadence, start, timezone=zone, exclusions=exclusions)
-        number = number if cadence in ("minute", "hour", "*/10 * * * *") else number % 150
-        key = definition.key_at(number)
-        assert definition.index(key) == number
-        begin, end = definition.period(key)
-        assert begin < end
-        assert definition.keys(number, number + 2)[0] == key
-
-    @given(
-        st.sampled_from([Grain.HOUR, Grain.DAY, Grain.MONTH]),
-        st.sampled_from(
-            [NEW_YORK, "Australia/Lord_Howe", "America/Havana", "Pacific/Apia", "Africa/Casablanca"]
-        ),
-        st.dates(date(2010, 1, 1), date(2030, 1, 1)),
-    )
-    @settings(max_examples=100, deadline=None)
-    def test_periods_are_those_of_the_calendar(self, grain, zone, day):
-        """Each period is one that `periods` finds too, wall time by wall time."""
-        place = ZoneInfo(zone)
-        wall = datetime(day.year, day.month, 1 if grain is Grain.MONTH else day.day)
-        definition = TimePartitions(grain.value, wall, wall + timedelta(days=3), timezone=zone)
-        hours = 72 if grain is Grain.HOUR else 3
-        step = timedelta(hours=1) if grain is Grain.HOUR else timedelta(days=1)
-        walls = [wall + step * n for n in range(hours)]
-        if grain is Grain.MONTH:
-            walls = [each for each in walls if each.day == 1]
-        wanted = sorted(start for each in walls for start in starts_at(grain, each, place))
-        assert [definition.start_of(n) for n in range(definition.count())] == wanted
-
-
 class TestPartitionsOfATimetable:
     def keys(self, timetable, now):
         definition = partitions_of(timetable, utc("2026-03-01T00:00"))
@@ -360,14 +225,3 @@ class TestPartitionsOfATimetable:
         timetable = CronPartitionTimetable("@daily", run_offset=-1, key_format="%Y-%m-%d")
         definition = partitions_of(timetable, utc("2026-03-01T00:00"))
         assert definition.last(utc("2026-03-10T12:00")) == "2026-03-09"
-
-
-class TestWords:
-    def test_say_what_is_expected(self):
-        assert DailyPartitions("2026-03-01").words() == "days from 2026-03-01 (UTC)"
-        ending = HourlyPartitions("2026-03-01T06:00", "2026-04-01", timezone=NEW_YORK)
-        assert ending.words() == "hours from 2026-03-01T06:00 to before 2026-04-01 (America/New_York)"
-        weekdays = DailyPartitions("2026-03-01", exclusions=[BusinessCalendar()])
-        assert weekdays.words() == "days from 2026-03-01 (UTC), some left out"
-        shop = TimePartitions("0 5 * * *", "2026-03-01")
-        assert shop.words() == "periods that start every day at 05:00 from 2026-03-01 (UTC)"
