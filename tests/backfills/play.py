@@ -148,3 +148,18 @@ def attempt(made, key, end="success", **output):
 def reasons(made, **options):
     [part] = plan(made, **options).parts
     return dict(part.skipped)
+
+
+def of_dag(backfill, dag_id):
+    """State by key of one Dag's partitions."""
+    return {key: state for (name, key), state in states(backfill).items() if name == dag_id}
+
+
+def unjudged():
+    """Let the engine map events and advance, before it has judged what it holds."""
+    while holds.route_pending(now=NOW, at_once=0) or backfills.advance(now=NOW):
+        pass
+
+
+def steer(deed, backfill, at=NOW, **options):
+    return deed(backfill, deed=ALICE, at=at, **options)
