@@ -9,12 +9,6 @@ from scheduling import execution
 from tests.engine import world
 from tests.engine.executing import SECOND, defined, emitted, log, run
 from tests.engine.world import NOW
-from tests.sdk.writing import Directory
-
-
-@pytest.fixture
-def directory(tmp_path) -> Directory:
-    return Directory(tmp_path)
 
 
 @pytest.mark.django_db

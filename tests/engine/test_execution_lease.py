@@ -9,12 +9,6 @@ from core.models import DagRun, LogLine
 from scheduling import claims, execution, lease, runs
 from tests.engine.executing import SECOND, claimed, defined, emitted, log
 from tests.engine.world import ALICE, NOW
-from tests.sdk.writing import Directory
-
-
-@pytest.fixture
-def directory(tmp_path) -> Directory:
-    return Directory(tmp_path)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,12 +1,13 @@
+"""Held runs: what is counted where, when they fire, and what they say meanwhile."""
+
 from datetime import timedelta
 
 import pytest
 
-from core.models import AssetEvent, DagRun, HeldRun, JournalEntry, MappingProblem, ReceivedKey
+from core.models import AssetEvent, DagRun, HeldRun, ReceivedKey
 from scheduling import holds
 from scheduling.algebra.verdicts import Kind
 from tests.engine.world import (
-    ALICE,
     HOURS_TO_DAY,
     IDENTITY,
     MINUTE,
@@ -162,131 +163,6 @@ class TestSeveralAssets:
         emit("a", "k")
         turn()
         assert (fired("one"), fired("two")) == ([], ["k"])
-
-
-class TestPoison:
-    def test_a_key_that_cannot_be_mapped_is_kept_and_stops_nobody(self):
-        consumer("daily", {"hourly": HOURS_TO_DAY})
-        consumer("copy", {"hourly": IDENTITY})
-        emit("hourly", "not-a-time", *hours(DAY, 1))
-        turn()
-        problem = MappingProblem.objects.get()
-        assert (problem.dag.dag_id, problem.kind) == ("daily", "failed to map partition_key")
-        assert "not-a-time" in problem.sentence
-        assert sorted(fired("copy")) == [*hours(DAY, 1), "not-a-time"]
-        assert held("daily", DAY).received_count == 1
-        assert JournalEntry.objects.filter(event=problem.kind, dag_id="daily").count() == 1
-
-    def test_an_event_without_a_key_says_who_did_not_count_it(self):
-        consumer("daily", {"hourly": HOURS_TO_DAY})
-        emit("hourly", None)
-        turn()
-        assert MappingProblem.objects.get().kind == "missing partition key"
-        assert not HeldRun.objects.exists()
-
-    def test_a_definition_that_cannot_be_read_stops_only_its_own_dag(self):
-        broken = consumer("broken", {"a": {"type": "NoSuchMapper"}})
-        consumer("copy", {"a": IDENTITY})
-        emit("a", "k")
-        turn()
-        assert fired("copy") == ["k"]
-        assert MappingProblem.objects.get(dag=broken).sentence.startswith("Dag broken:")
-
-    def test_a_definition_that_breaks_later_shows_on_what_it_holds(self):
-        broken = consumer("joined", {"a": IDENTITY, "b": IDENTITY})
-        emit("a", "k")
-        turn()
-        broken.dependencies.update(mapper={"type": "NoSuchMapper"})
-        broken.revision += 1
-        broken.save()
-        consumer("copy", {"a": IDENTITY})
-        holds.judge_again([broken], at=NOW)
-        emit("a", "other")
-        turn()
-        assert held("joined", "k").verdict == Kind.BROKEN
-        assert fired("copy") == ["other"]
-
-    def test_a_target_key_longer_than_a_key_may_be_is_a_problem_of_that_consumer(self):
-        consumer("fixed", {"a": {"type": "ProductMapper", "mappers": [IDENTITY, IDENTITY], "delimiter": "+"}})
-        emit("a", "+".join(["x" * 120, "y" * 120]))
-        turn()
-        assert fired("fixed") == ["+".join(["x" * 120, "y" * 120])]
-
-    def test_five_hundred_hopeless_held_runs_do_not_delay_a_complete_one(self):
-        consumer("daily", {"hourly": HOURS_TO_DAY})
-        consumer("copy", {"ready": IDENTITY})
-        days = [f"20{year:02}-01-01" for year in range(10, 60)]
-        emit("hourly", *(key for day in days for key in hours(day, *range(10))))
-        turn()
-        emit("ready", "now")
-        assert holds.route_pending(now=NOW) == 1
-        assert fired("copy") == ["now"]
-        assert holds.judge_due(now=NOW) == 0
-
-
-class TestAPersonMay:
-    def test_fire_a_held_run_now_and_the_run_records_what_was_missing(self):
-        consumer("all", {"regional": REGIONS})
-        emit("regional", "tw", "jp")
-        turn()
-        run = holds.fire_now(held("all", "all"), deed=ALICE, at=NOW)
-        assert run.missing_keys == [{"asset": "regional", "keys": ["us"]}]
-        assert run.held_run.closed_by == "alice"
-        assert JournalEntry.objects.get(event="held run fired by hand").by == "alice"
-
-    def test_and_its_counts_are_those_it_fired_with(self):
-        consumer("all", {"regional": REGIONS})
-        emit("regional", "tw")
-        turn()
-        emit("regional", "jp")
-        holds.route_pending(now=NOW)
-        row = held("all", "all")
-        assert row.received_count == 1
-        holds.fire_now(row, deed=ALICE, at=NOW)
-        row.refresh_from_db()
-        assert (row.state, row.received_count, row.sentence) == ("fired", 2, "waiting on 1 of 3: key us")
-
-    def test_fire_it_only_once(self):
-        consumer("all", {"regional": REGIONS})
-        emit("regional", "tw")
-        turn()
-        row = held("all", "all")
-        holds.fire_now(row, deed=ALICE, at=NOW)
-        with pytest.raises(holds.NotHeld, match="was fired"):
-            holds.fire_now(row, deed=ALICE, at=NOW)
-        assert DagRun.objects.count() == 1
-
-    def test_cancel_it_and_the_next_event_opens_a_new_round(self):
-        consumer("all", {"regional": REGIONS})
-        emit("regional", "tw")
-        turn()
-        holds.cancel(held("all", "all"), deed=ALICE, at=NOW)
-        emit("regional", "jp", at=NOW + MINUTE)
-        turn(NOW + MINUTE)
-        row = held("all", "all")
-        assert (row.round, row.received_count) == (2, 2)
-
-
-class TestDeadline:
-    SIX_HOURS = {"type": "Deadline", "after": 6 * 3600}
-
-    def opened(self, then):
-        consumer("all", {"regional": REGIONS | {"wait_policy": self.SIX_HOURS | {"then": then}}})
-        emit("regional", "tw", "us")
-        turn()
-        assert held("all", "all").judge_after == NOW + timedelta(hours=6)
-
-    def test_it_fires_with_what_has_come_and_the_run_says_what_was_missing(self):
-        self.opened("fire")
-        turn(NOW + timedelta(hours=6))
-        assert DagRun.objects.get().missing_keys == [{"asset": "regional", "keys": ["jp"]}]
-
-    def test_it_cancels_and_the_journal_says_why(self):
-        self.opened("cancel")
-        turn(NOW + timedelta(hours=6))
-        assert HeldRun.objects.get().state == "cancelled"
-        assert fired("all") == []
-        assert "deadline" in JournalEntry.objects.get(event="held run cancelled").extra["sentence"]
 
 
 class TestPause:

@@ -1,40 +1,32 @@
-"""Old records go in portions; what says how things are now, and what is under way, stays."""
-
-from datetime import timedelta
+"""Old records go; what says how things are now, and what is under way, stays."""
 
 import pytest
-from django.core.management import call_command
 
 from core.models import (
     AssetEvent,
     Backfill,
     BackfillPartition,
     BackfillTarget,
-    ConsumedEvent,
     DagRun,
-    HeldRun,
     JournalEntry,
     LogLine,
     MappingProblem,
     Partition,
-    ReceivedKey,
 )
-from scheduling import claims, holds, journal, retention, runs, tasks
+from scheduling import claims, retention, runs
 from scheduling.retention import Ages
 from scheduling.runs import Ask, NewRun, Type
+from tests.engine.pruning import DAY, LATER, YEAR, executed, prune, there
 from tests.engine.world import (
     ALICE,
     IDENTITY,
     MINUTE,
     NOW,
-    REGIONS,
-    asset,
     consumer,
     dag,
     emit,
     finish,
     fired,
-    held,
     part,
     start,
     turn,
@@ -42,26 +34,6 @@ from tests.engine.world import (
 
 pytestmark = pytest.mark.django_db
 RUNTIME = {"type": "PartitionedAtRuntime"}
-DAY = timedelta(days=1)
-LATER = NOW + 1000 * DAY
-YEAR = Ages(logs=365 * DAY, runs=365 * DAY, events=365 * DAY, journal=365 * DAY)
-
-
-def prune(now=LATER, ages=YEAR):
-    return retention.prune(ages, now=now)
-
-
-def executed(made, key, at=NOW, *, fails=False):
-    run = start(runs.trigger(made, Ask(key), deed=ALICE, at=at), at=at)
-    if fails:
-        claims.fail(run, "boom", at=at)
-    else:
-        claims.succeed(run, [claims.Output(asset("out"))], at=at)
-    return run
-
-
-def there(model=AssetEvent):
-    return list(model.objects.order_by("pk").values_list("pk", flat=True))
 
 
 @pytest.fixture
@@ -182,93 +154,6 @@ class TestRuns:
         assert AssetEvent.objects.get().source_run is None
 
 
-class TestHeldRuns:
-    def rounds(self, count):
-        consumer("copy", {"a": IDENTITY}, writes=["out"])
-        for number in range(count):
-            emit("a", "k", at=NOW + number * MINUTE)
-            turn(NOW + number * MINUTE)
-            finish(
-                start(DagRun.objects.latest("pk"), at=NOW + number * MINUTE),
-                "out",
-                at=NOW + number * MINUTE,
-            )
-
-    def test_of_earlier_rounds_go_with_their_runs_and_events(self):
-        self.rounds(5)
-        turn(NOW + 10 * MINUTE)
-        gone = prune()
-        assert (gone["held runs"], gone["runs"]) == (3, 3)
-        assert list(HeldRun.objects.values_list("round", flat=True)) == [4, 5]
-        assert AssetEvent.objects.filter(asset__name="a").count() == 2
-        assert ReceivedKey.objects.count() == ConsumedEvent.objects.count() == 2
-
-    def test_that_follow_are_numbered_on(self):
-        self.rounds(4)
-        prune()
-        emit("a", "k", at=LATER)
-        turn(LATER)
-        assert HeldRun.objects.latest("pk").round == 5
-
-    def test_that_are_open_stay_with_the_round_before(self):
-        consumer("joined", {"a": IDENTITY, "b": IDENTITY})
-        for minute in range(3):
-            emit("a", "k", at=NOW + minute * MINUTE)
-            emit("b", "k", at=NOW + minute * MINUTE)
-            turn(NOW + minute * MINUTE)
-        emit("a", "k", at=NOW + 5 * MINUTE)
-        turn(NOW + 5 * MINUTE)
-        before = held("joined", "k")
-        prune()
-        assert list(HeldRun.objects.values_list("round", "state")) == [
-            (3, "fired"),
-            (4, "held"),
-        ]
-        assert held("joined", "k").received_count == before.received_count
-
-    def test_that_fired_stay_though_others_were_cancelled_since(self):
-        """Whether a key is late is whether it has fired before."""
-        consumer("copy", {"a": IDENTITY}, late="hold")
-        emit("a", "k")
-        turn()
-        for minute in range(1, 5):
-            emit("a", "k", at=NOW + minute * MINUTE)
-            turn(NOW + minute * MINUTE)
-            holds.cancel(held("copy", "k"), deed=ALICE, at=NOW + minute * MINUTE)
-        prune()
-        assert list(HeldRun.objects.values_list("round", "state")) == [
-            (1, "fired"),
-            (4, "cancelled"),
-            (5, "cancelled"),
-        ]
-        emit("a", "k", at=LATER)
-        turn(LATER)
-        assert held("copy", "k").round == 6
-        assert fired("copy") == ["k"], "it waits for somebody to approve it, as it would have"
-
-    def test_that_consumed_the_newest_of_a_key_stay_unless_a_later_one_did_too(self):
-        """Else a key that has not come anew would count as if it had."""
-        consumer("regions", {"a": REGIONS})
-        emit("a", "tw", "jp", "us")
-        turn()
-        at = NOW
-        for _ in range(4):
-            at += 20 * MINUTE
-            emit("a", "tw", at=at)
-            turn(at)
-            at += 20 * MINUTE
-            turn(at)
-        assert len(fired("regions")) == 5
-        jp = part("a", "jp").last_event
-        ConsumedEvent.objects.filter(event=jp, held_run__round__gt=2).delete()
-        prune()
-        assert list(HeldRun.objects.values_list("round", flat=True)) == [2, 4, 5]
-        emit("a", "tw", at=LATER)
-        turn(LATER)
-        fresh = ReceivedKey.objects.filter(held_run=held("regions", "all"), is_fresh=True)
-        assert list(fresh.values_list("key", flat=True)) == ["tw"]
-
-
 class TestJournalAndLogs:
     def test_entries_go_by_age_and_the_pruning_is_told(self, made):
         executed(made, "k")
@@ -295,48 +180,6 @@ class TestJournalAndLogs:
         assert AssetEvent.objects.count() == 3
 
 
-class TestPortions:
-    def test_are_many_for_many_and_skip_none(self, monkeypatch):
-        monkeypatch.setattr(retention, "PORTION", 7)
-        for minute in range(4):
-            emit("a", *(f"k{number}" for number in range(10)), at=NOW + minute * MINUTE)
-        turn()
-        assert prune()["events"] == 30
-        assert AssetEvent.objects.count() == 10
-
-    def test_end_where_nothing_is_old(self, monkeypatch, django_assert_max_num_queries):
-        monkeypatch.setattr(retention, "PORTION", 10)
-        emit("a", *(f"k{number}" for number in range(200)), at=LATER)
-        turn(LATER)
-        with django_assert_max_num_queries(3):
-            prune(ages=Ages(events=DAY))
-
-    def test_may_be_stopped_and_gone_on_with(self, monkeypatch):
-        monkeypatch.setattr(retention, "PORTION", 5)
-        emit("a", *["k"] * 21)
-        turn()
-        answers = iter([True, True, False])
-        assert retention.prune(YEAR, now=LATER, go_on=lambda: next(answers)) is None
-        assert AssetEvent.objects.count() == 11
-        assert retention.is_due(now=LATER), "it is not done"
-        prune()
-        assert AssetEvent.objects.count() == 1
-
-    def test_leave_alone_what_was_needed_this_moment(self, monkeypatch):
-        """As if a consumer had counted it between the look and the deletion."""
-        emit("a", "k")
-        emit("a", "k")
-        turn()
-        consumer("c", {"b": IDENTITY, "d": IDENTITY})
-        emit("b", "k")
-        turn()
-        event = AssetEvent.objects.earliest("pk")
-        ConsumedEvent.objects.create(held_run=held("c", "k"), event=event)
-        monkeypatch.setattr(retention, "_old_events", lambda before: AssetEvent.objects.filter(pk=event.pk))
-        assert prune()["events"] == 0
-        assert AssetEvent.objects.filter(pk=event.pk).exists()
-
-
 class TestDryRun:
     def test_tells_and_deletes_nothing(self, made):
         executed(made, "k")
@@ -354,32 +197,3 @@ class TestDryRun:
         }
         assert (there(), there(DagRun), there(JournalEntry)) == before
         assert prune() == counted
-
-
-class TestCommand:
-    def test_prunes_by_the_settings(self, settings, capsys):
-        settings.KEEP_EVENT_DAYS, settings.KEEP_JOURNAL_DAYS, settings.KEEP_RUN_DAYS = 1, 0, 0
-        emit("a", "k")
-        emit("a", "k")
-        turn()
-        call_command("prune", "--dry-run")
-        call_command("prune")
-        assert capsys.readouterr().out.splitlines() == ["0 log lines", "0 looks", "1 events"] * 2
-        assert AssetEvent.objects.count() == 1
-
-
-class TestTask:
-    def test_does_it_once_a_day_however_often_it_is_sent(self, settings):
-        settings.KEEP_EVENT_DAYS = 1
-        for _ in range(2):
-            emit("a", "k")
-            emit("a", "k")
-            turn()
-            tasks.prune()
-        assert AssetEvent.objects.count() == 3, "what came after the first time waits for a day"
-
-    def test_is_due_again_the_next_day(self):
-        assert retention.is_due(now=NOW)
-        journal.note(retention.DONE, at=NOW)
-        assert not retention.is_due(now=NOW + 22 * 60 * MINUTE)
-        assert retention.is_due(now=NOW + DAY)

@@ -1,38 +1,15 @@
 """What comes after is the same with and without what was pruned."""
 
 import random
-from datetime import timedelta
 
 import pytest
 from django.db import transaction
 
-from core.models import (
-    DagRun,
-    HeldRun,
-    Partition,
-)
-from scheduling import retention
-from scheduling.retention import Ages
-from tests.engine.world import (
-    IDENTITY,
-    MINUTE,
-    NOW,
-    REGIONS,
-    consumer,
-    emit,
-    finish,
-    start,
-    turn,
-)
+from core.models import DagRun, HeldRun, Partition
+from tests.engine.pruning import DAY, prune
+from tests.engine.world import IDENTITY, MINUTE, NOW, REGIONS, consumer, emit, finish, start, turn
 
 pytestmark = pytest.mark.django_db
-DAY = timedelta(days=1)
-LATER = NOW + 1000 * DAY
-YEAR = Ages(logs=365 * DAY, runs=365 * DAY, events=365 * DAY, journal=365 * DAY)
-
-
-def prune(now=LATER, ages=YEAR):
-    return retention.prune(ages, now=now)
 
 
 class TestWhatComesAfter:
