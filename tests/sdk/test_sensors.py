@@ -6,52 +6,14 @@ import pytest
 
 from core.models import AssetEvent, DagRun, JournalEntry, Sensor, SensorLook
 from core.models.sensors import Outcome
-from scheduling import definitions, dynamic, health, restart, sensors
+from scheduling import dynamic, health
 from scheduling.board import attention
-from scheduling.configuration import set_cursor, set_sensor_paused
-from scheduling.configuration.sensors import InvalidCursor
-from scheduling.sensors import NotLooking
-from tests.engine.world import ALICE, fired
+from tests.engine.world import fired
 from tests.engine.world import turn as engine_turn
-from tests.sdk.writing import LATER, NOW, Directory, source
+from tests.sdk.watching import INBOX, keys, one, sync, turn
+from tests.sdk.writing import LATER, NOW, source
 
 pytestmark = pytest.mark.django_db
-
-INBOX = """
-    inbox = Asset("inbox")
-    waiting = ["a", "b"]
-
-    @sensor(every="30s")
-    def new_files(look):
-        '''Reports what has landed.'''
-        for name in waiting:
-            if name > look.cursor:
-                look.report(inbox, name, extra={"seen": True}, idempotency_key=name)
-                look.cursor = name
-"""
-
-
-def one(name: str = "new_files") -> Sensor:
-    return Sensor.objects.get(name=name)
-
-
-def turn(at=NOW) -> list[tuple[int, int]]:
-    """Let every sensor that is due look; which did."""
-    sent = sensors.dispatch(now=at)
-    for pk, number in sent:
-        sensors.look(pk, number, clock=lambda: at)
-    return sent
-
-
-def sync(directory: Directory, text: str, at=NOW):
-    directory.write("watch", text)
-    return directory.sync(at)
-
-
-def keys(name: str = "inbox") -> list[str]:
-    return list(
-        AssetEvent.objects.filter(asset__name=name).order_by("pk").values_list("partition_key", flat=True)
-    )
 
 
 class TestDefinition:
@@ -231,141 +193,6 @@ class TestLook:
         turn()
         assert one("s").outcome == Outcome.FAILED
         assert one("s").sentence.startswith("took longer than")
-
-
-class TestOneAtATime:
-    def test_is_not_sent_while_it_is_sent(self, directory):
-        sync(directory, INBOX)
-        assert len(sensors.dispatch(now=NOW)) == 1
-        assert sensors.dispatch(now=NOW + timedelta(seconds=60)) == []
-
-    def test_is_sent_again_when_its_message_was_lost(self, directory):
-        sync(directory, INBOX)
-        [first] = sensors.dispatch(now=NOW)
-        assert sensors.dispatch(now=NOW + timedelta(minutes=2)) == [first]
-        sensors.look(*first, clock=lambda: LATER)
-        assert keys() == ["a", "b"]
-
-    def test_whose_message_waits_for_very_long_still_happens_once(self, directory):
-        sync(directory, INBOX.replace(", idempotency_key=name", "").replace("look.cursor = name", "pass"))
-        sent = {sensors.dispatch(now=NOW + number * timedelta(minutes=2))[0] for number in range(5)}
-        for each in [*sent, *sent]:
-            sensors.look(*each, clock=lambda: LATER)
-        assert keys() == ["a", "b"]
-
-    def test_does_not_begin_while_another_goes_on_after_its_time(self, directory):
-        text = """
-            log = Asset("log")
-
-            @sensor
-            def s(look):
-                look.report(log, "k")
-                during(look)
-        """
-        sync(directory, text)
-        second = []
-
-        def during(look):
-            second.extend(sensors.dispatch(now=LATER))
-            sensors.look(*second[0], clock=lambda: LATER)
-
-        definitions.authored_sensor(one("s")).function.__globals__["during"] = during
-        [first] = sensors.dispatch(now=NOW)
-        sensors.look(*first, clock=lambda: NOW)
-        assert second[0] != first
-        assert keys("log") == []
-
-    def test_of_one_number_happens_once(self, directory):
-        sync(directory, INBOX.replace(", idempotency_key=name", "").replace("look.cursor = name", "pass"))
-        [(pk, number)] = sensors.dispatch(now=NOW)
-        sensors.look(pk, number, clock=lambda: NOW)
-        sensors.look(pk, number, clock=lambda: NOW)
-        assert keys() == ["a", "b"]
-
-    def test_that_was_overtaken_records_nothing(self, directory):
-        sync(directory, INBOX)
-        [(pk, number)] = sensors.dispatch(now=NOW)
-        times = iter([NOW, LATER])
-
-        def clock():
-            at = next(times)
-            if at == LATER:  # its lease ran out while it looked, and another took over
-                sensors.dispatch(now=LATER)
-            return at
-
-        sensors.look(pk, number, clock=clock)
-        assert (keys(), one().cursor) == ([], "")
-
-    def test_that_could_not_be_sent_is_due_still(self, directory):
-        sync(directory, INBOX)
-        sensors.take_back(sensors.dispatch(now=NOW))
-        assert len(turn()) == 1
-
-    def test_that_was_under_way_when_the_engine_died_is_due_at_once(self, directory):
-        sync(directory, INBOX)
-        sensors.dispatch(now=NOW)
-        restart.take_back(now=NOW)
-        assert len(turn()) == 1
-
-
-class TestSteering:
-    def test_pausing_stops_it_and_unpausing_lets_it_look_at_once(self, directory):
-        sync(directory, INBOX)
-        assert set_sensor_paused(one(), True, deed=ALICE, at=NOW)
-        assert turn() == []
-        assert not set_sensor_paused(one(), True, deed=ALICE, at=NOW)
-        set_sensor_paused(one(), False, deed=ALICE, at=LATER)
-        assert len(turn(LATER)) == 1
-        told = JournalEntry.objects.filter(by="alice").order_by("pk").values_list("event", flat=True)
-        assert list(told) == ["sensor paused", "sensor unpaused"]
-
-    def test_a_cursor_can_be_set_back(self, directory):
-        sync(directory, INBOX.replace(", idempotency_key=name", ""))
-        turn()
-        set_cursor(one(), "a", deed=ALICE, at=NOW)
-        turn()
-        assert keys() == ["a", "b", "b"]
-        entry = JournalEntry.objects.get(event="sensor cursor set")
-        assert entry.extra == {"sensor": "new_files", "was": "b", "now": "a"}
-
-    def test_a_look_under_way_does_not_undo_a_cursor_that_was_set(self, directory):
-        sync(directory, INBOX)
-        [(pk, number)] = sensors.dispatch(now=NOW)
-        set_cursor(one(), "z", deed=ALICE, at=NOW)
-        sensors.look(pk, number, clock=lambda: NOW)
-        assert (one().cursor, keys()) == ("z", [])
-        assert len(turn()) == 1
-
-    def test_a_cursor_set_during_a_look_lets_it_end_first(self, directory):
-        text = "@sensor\ndef s(look):\n    during()\n    look.cursor = 'seen'"
-        sync(directory, text)
-
-        def during():
-            set_cursor(one("s"), "a", deed=ALICE, at=NOW)
-            assert sensors.dispatch(now=NOW) == []
-
-        definitions.authored_sensor(one("s")).function.__globals__["during"] = during
-        turn()
-        assert (one("s").cursor, one("s").lease_until) == ("a", None)
-        assert len(sensors.dispatch(now=NOW)) == 1
-
-    @pytest.mark.parametrize("cursor", ["a\0b", "x" * 100_001])
-    def test_a_cursor_that_cannot_be_kept_is_refused(self, directory, cursor):
-        sync(directory, INBOX)
-        with pytest.raises(InvalidCursor, match="a cursor is text of at most 100000 characters"):
-            set_cursor(one(), cursor, deed=ALICE, at=NOW)
-
-    def test_it_can_be_asked_to_look_now(self, directory):
-        sync(directory, INBOX)
-        turn()
-        sensors.look_now(one(), deed=ALICE, at=NOW + timedelta(seconds=5))
-        assert len(turn(NOW + timedelta(seconds=5))) == 1
-
-    def test_it_is_said_why_it_cannot_look(self, directory):
-        sync(directory, INBOX)
-        set_sensor_paused(one(), True, deed=ALICE, at=NOW)
-        with pytest.raises(NotLooking, match="sensor new_files does not look: it is paused"):
-            sensors.look_now(one(), deed=ALICE, at=NOW)
 
 
 def test_a_look_feeds_those_that_listen(directory):

@@ -2,9 +2,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.models import Asset, Dag, Dependency, JournalEntry
-from scheduling import configuration, definitions
-from scheduling.definitions import NotDefined
+from core.models import Dag, Dependency, JournalEntry
+from scheduling import configuration
 from tests.engine import world
 from tests.sdk.writing import LATER, NOW, asset, dag, listens, source, writes
 
@@ -214,104 +213,3 @@ class TestDags:
         directory.sync(LATER)
         assert dag("consumer").is_active
         assert listens("consumer") == [("a", "IdentityMapper"), ("b", "IdentityMapper")]
-
-
-class TestPausing:
-    def test_is_written_down(self, directory):
-        directory.write("a", """DAG("d")""")
-        directory.sync()
-        assert configuration.set_paused(dag("d"), True, deed=world.ALICE, at=LATER)
-        assert (dag("d").is_paused, dag("d").updated_at) == (True, LATER)
-        entry = JournalEntry.objects.get(event="dag paused")
-        assert (entry.dag_id, entry.by, entry.via, entry.at) == ("d", "alice", "web", LATER)
-
-    def test_twice_is_once(self, directory):
-        directory.write("a", """DAG("d")""")
-        directory.sync()
-        assert not configuration.set_paused(dag("d"), False, deed=world.ALICE, at=LATER)
-        assert not JournalEntry.objects.filter(event__startswith="dag unpaused").exists()
-
-    def test_updates_the_row_that_was_given(self, directory):
-        directory.write("a", """DAG("d")""")
-        directory.sync()
-        row = dag("d")
-        configuration.set_paused(row, True, deed=world.ALICE, at=LATER)
-        assert row.is_paused
-
-    def test_holds_what_is_complete_until_it_ends(self, directory):
-        directory.write("a", CONSUMER)
-        directory.sync()
-        configuration.set_paused(dag("consumer"), True, deed=world.ALICE, at=NOW)
-        world.emit("a", "k1", "k2", "k3")
-        world.emit("b", "k1", "k2")
-        world.turn()
-        assert world.fired("consumer") == []
-        configuration.set_paused(dag("consumer"), False, deed=world.ALICE, at=LATER)
-        world.turn(LATER)
-        assert sorted(world.fired("consumer")) == ["k1", "k2"]
-        assert world.held("consumer", "k3").verdict == "waiting"
-
-    def test_is_not_made_up_for(self, directory):
-        directory.write("c", """DAG("c", schedule=CronPartitionTimetable("*/10 * * * *"), catchup="all")""")
-        directory.sync()
-        configuration.set_paused(dag("c"), True, deed=world.ALICE, at=NOW)
-        world.turn(LATER)
-        configuration.set_paused(dag("c"), False, deed=world.ALICE, at=LATER)
-        world.turn(LATER.replace(minute=25))
-        assert [key[11:] for key in world.fired("c")] == ["10:20:00"]
-
-    def test_before_the_first_tick_leaves_the_start_date(self, directory):
-        directory.write(
-            "c",
-            """
-            from datetime import datetime
-            DAG("c", schedule=CronPartitionTimetable("0 0 * * *"), start_date=datetime(2026, 3, 9),
-                is_paused_upon_creation=True)
-            """,
-        )
-        directory.sync()
-        configuration.set_paused(dag("c"), False, deed=world.ALICE, at=LATER)
-        world.turn(LATER)
-        assert [key[:10] for key in world.fired("c")] == ["2026-03-09", "2026-03-10", "2026-03-11"]
-
-
-class TestAuthored:
-    def test_finds_the_functions_of_a_dag(self, directory):
-        directory.write("a", """with DAG("d"):\n    @task\n    def first(): return 1\n""")
-        directory.sync()
-        assert definitions.authored(dag("d")).steps["first"].task.function() == 1
-
-    def test_runs_a_file_again_only_when_it_changed(self, directory):
-        directory.write("a", """DAG("d")""")
-        directory.sync()
-        before = definitions.authored(dag("d"))
-        assert definitions.authored(dag("d")) is before
-        directory.write("a", """DAG("d", tags=["new"])""")
-        assert definitions.authored(dag("d")).tags == ["new"]
-
-    def test_names_the_error_of_a_file_that_broke(self, directory):
-        name = directory.write("a", """DAG("d")""")
-        directory.sync()
-        directory.write("a", "1 / 0")
-        with pytest.raises(NotDefined, match=f"{name}, line 2 cannot be loaded: ZeroDivisionError"):
-            definitions.authored(dag("d"))
-
-    def test_says_when_the_file_does_not_define_it_any_more(self, directory):
-        directory.write("a", """DAG("d")""")
-        directory.sync()
-        directory.write("a", """DAG("other")""")
-        with pytest.raises(NotDefined, match="does not define Dag d any more"):
-            definitions.authored(dag("d"))
-
-    def test_says_when_no_file_holds_it(self, db):
-        row = Dag.objects.create(dag_id="lonely", created_at=NOW, updated_at=NOW)
-        with pytest.raises(NotDefined, match="no definition file holds it"):
-            definitions.authored(row)
-
-    def test_leaves_no_asset_behind(self, directory):
-        """Reading a file to run it writes nothing."""
-        directory.write("a", """DAG("d")""")
-        directory.sync()
-        directory.write("a", """DAG("d")\nx = Asset("x")""")
-        definitions.authored(dag("d"))
-        assert not Asset.objects.exists()
