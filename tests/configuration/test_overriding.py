@@ -1,20 +1,20 @@
+"""How a Dag listens is changed by people: at once, without loss, or refused in words."""
+
 from dataclasses import dataclass, replace
 
 import pytest
 
-from core.models import AssetEvent, ConsumedEvent, Dag, HeldRun, JournalEntry, ReceivedKey, ScheduleOverride
+from core.models import AssetEvent, ConsumedEvent, HeldRun, JournalEntry, ReceivedKey, ScheduleOverride
 from scheduling import configuration, listening
 from scheduling.algebra import registry
 from scheduling.algebra.errors import InvalidDefinition
 from scheduling.algebra.mappers import IdentityMapper
-from scheduling.configuration import history
 from tests.configuration.changing import BOB, change
 from tests.engine import world
 from tests.engine.world import HOURS_TO_DAY, IDENTITY, NOW
 from tests.sdk.writing import LATER, dag, listens, sentences
 
 pytestmark = pytest.mark.django_db
-
 DAY = "RollupMapper(StartOfDayMapper(), DayWindow(){})"
 TOLERANT = HOURS_TO_DAY | {"wait_policy": {"type": "MinimumCount", "n": -1}}
 WINDOW = {"type": "DayWindow"}
@@ -216,155 +216,3 @@ class TestRefusals:
         monkeypatch.setitem(registry._KNOWN["mapper"], "Exploding", Exploding)
         with pytest.raises(InvalidDefinition, match="it cannot be read: RuntimeError: no licence"):
             change(listen(), default_mapper={"type": "Exploding"})
-
-
-class TestTwoAtOnce:
-    def test_the_second_is_refused_with_what_the_first_changed(self, listen):
-        row = listen()
-        seen = Dag.objects.get(pk=row.pk)
-        change(row, late="hold")
-        with pytest.raises(configuration.StaleSchedule) as refused:
-            change(seen, deed=replace(BOB, by="eve"), late="restart")
-        assert 'bob changed late: not set → "hold"' in str(refused.value)
-        row.refresh_from_db()
-        assert row.schedule["late"] == "hold"
-
-    def test_it_is_told_all_that_has_changed_since(self, listen):
-        row = listen()
-        seen = Dag.objects.get(pk=row.pk)
-        change(row, late="hold")
-        change(row, deed=replace(BOB, by="amy"), settle=30)
-        with pytest.raises(configuration.StaleSchedule) as refused:
-            change(seen, late="restart")
-        assert "amy, bob changed" in str(refused.value)
-        assert "settle" in str(refused.value)
-
-    def test_a_file_that_was_read_in_between_counts_as_one(self, listen):
-        row = listen()
-        listen("StartOfDayMapper()")
-        with pytest.raises(configuration.StaleSchedule, match="definitions changed default_mapper"):
-            change(row, late="hold")
-
-
-class TestCode:
-    def test_is_kept_beside_what_counts(self, listen):
-        row = listen()
-        said = row.schedule
-        change(row, late="hold")
-        assert row.override.code == said
-        assert (row.override.by, row.override.reason) == ("bob", BOB.reason)
-
-    def test_that_is_read_again_changes_nothing(self, listen):
-        row = listen()
-        change(row, late="hold")
-        seen = row.revision
-        row = listen()
-        assert (row.schedule["late"], row.revision) == ("hold", seen)
-
-    def test_that_changes_leaves_the_override_and_is_noted(self, listen):
-        row = listen()
-        change(row, default_mapper={"type": "StartOfHourMapper"})
-        seen = row.revision
-        row = listen("StartOfDayMapper()")
-        assert listens("c") == [("a", "StartOfHourMapper")]
-        assert row.override.code["default_mapper"]["type"] == "StartOfDayMapper"
-        assert row.revision == seen + 1
-        entry = JournalEntry.objects.get(event="code schedule changed")
-        assert (entry.by, entry.extra["now"]) == ("definitions", row.override.code)
-
-    def test_may_change_all_else_of_an_overridden_dag(self, listen, directory):
-        row = listen()
-        change(row, late="hold")
-        directory.write(
-            "c", 'DAG("c", schedule=PartitionedAssetTimetable(assets=Asset("a")), max_active_runs=3)'
-        )
-        directory.sync(LATER)
-        row.refresh_from_db()
-        assert (row.max_active_runs, row.schedule["late"]) == (3, "hold")
-
-    def test_that_ticks_now_leaves_the_override(self, listen, directory):
-        row = listen()
-        change(row, late="hold")
-        directory.write("c", 'DAG("c", schedule=CronPartitionTimetable("0 0 * * *"))')
-        directory.sync(LATER)
-        row.refresh_from_db()
-        assert (row.is_periodic, row.schedule["late"]) == (False, "hold")
-        configuration.back_to_code(row, deed=BOB, at=LATER, revision=row.revision)
-        assert row.is_periodic
-        assert listens("c") == []
-        world.turn(LATER)
-        assert world.fired("c") == []
-
-    def test_comes_back(self, listen):
-        row = listen()
-        said = row.schedule
-        change(row, late="hold")
-        assert configuration.back_to_code(row, deed=BOB, at=LATER, revision=row.revision)
-        assert (row.schedule, ScheduleOverride.objects.count()) == (said, 0)
-        assert JournalEntry.objects.get(event="schedule back to code").extra["now"] == said
-
-    def test_comes_back_only_from_an_override(self, listen):
-        row = listen()
-        assert not configuration.back_to_code(row, deed=BOB, at=LATER, revision=row.revision)
-
-    def test_said_by_hand_is_no_override(self, listen):
-        row = listen()
-        change(row, late="hold")
-        change(row, late=None)
-        assert ScheduleOverride.objects.count() == 0
-        assert listening.timetable_of(row).default_partition_mapper == IdentityMapper()
-
-    def test_of_a_dag_that_comes_back_finds_its_override(self, listen, directory):
-        row = listen()
-        change(row, late="hold")
-        directory.remove("c")
-        directory.sync(LATER)
-        assert listen().schedule["late"] == "hold"
-
-    def test_is_the_way_out_of_an_override_that_cannot_be_read(self, listen):
-        """The package of a plug-in went: the Dag says so, keeps what it held, and can go back."""
-        row = listen()
-        change(row, late="hold")
-        broken = row.schedule | {"default_mapper": {"type": "GoneMapper"}}
-        Dag.objects.filter(pk=row.pk).update(schedule=broken)
-        row = listen(fits=False)
-        assert row.schedule == broken
-        assert any("GoneMapper" in each for each in sentences("c"))
-        configuration.back_to_code(row, deed=BOB, at=LATER, revision=row.revision)
-        assert sentences("c") == []
-
-
-class TestHistory:
-    def test_tells_who_when_why_and_what(self, listen):
-        row = listen()
-        change(row, late="hold")
-        change(row, deed=replace(BOB, by="amy", reason="no"), at=LATER + world.MINUTE, late="restart")
-        last, first = history.versions(row)
-        assert (last.by, last.reason, last.at) == ("amy", "no", LATER + world.MINUTE)
-        assert [each.sentence() for each in last.differences()] == ['late: "hold" → "restart"']
-        assert [each.sentence() for each in first.differences()] == ['late: not set → "hold"']
-        assert (first.revision, last.revision) == (2, 3)
-
-    def test_lets_a_change_be_taken_back(self, listen):
-        row = listen()
-        was = row.schedule
-        change(row, late="hold")
-        [version] = history.versions(row)
-        again = history.version(row, version.pk)
-        configuration.change_schedule(row, again.was, deed=BOB, at=LATER, revision=row.revision)
-        assert row.schedule == was
-
-    def test_has_what_the_file_said_beside_it(self, listen):
-        row = listen()
-        change(row, late="hold")
-        listen("StartOfDayMapper()")
-        aside, changed = history.versions(row)
-        assert (aside.is_aside, changed.is_aside) == (True, False)
-
-    def test_of_another_dag_is_not_found(self, listen, directory):
-        row = listen()
-        change(row, late="hold")
-        [version] = history.versions(row)
-        directory.write("d", 'DAG("d", schedule=None)')
-        directory.sync(LATER)
-        assert history.version(dag("d"), version.pk) is None
