@@ -5,61 +5,14 @@ import hmac
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.db import connection
 
 from core.models import AssetEvent, Dag, DagRun, JournalEntry, LogLine
-from scheduling import claims, elsewhere, execution, runs, webhooks
-from scheduling.elsewhere import NotWithYou
-from scheduling.reports import Report
-from scheduling.runs import Ask
-from tests.engine.world import ALICE, NOW, part, start
+from tests.engine.world import NOW, part
 from tests.executors import receiver as replies
-from tests.sdk.writing import Directory
+from tests.executors.sending import SECRET, emitted, log, send, trigger
 
 pytestmark = pytest.mark.django_db
 SECOND = timedelta(seconds=1)
-SECRET = "correct horse battery"
-
-
-@pytest.fixture
-def define(directory: Directory, receiver):
-    """Defines Dag `d`, whose runs go to the receiver; `more` is for the Dag, `hook` for the Webhook."""
-
-    def define(more="", hook="", url=""):
-        directory.write(
-            "a",
-            f"""
-            DAG("d", schedule=PartitionedAtRuntime(), outlets=[Asset("out"), Asset("aside")],
-                executor=Webhook("{url or receiver.url}", secret="{SECRET}"{hook}){more})
-            """,
-        )
-        report = directory.sync()
-        assert report.ok, report.troubles
-
-    return define
-
-
-def trigger(key="k", **ask):
-    return runs.trigger(Dag.objects.get(dag_id="d"), Ask(key, **ask), deed=ALICE, at=NOW)
-
-
-def send(run, at=NOW):
-    """One attempt at the run, as a worker makes it."""
-    execution.execute(start(DagRun.objects.get(pk=run.pk), at=at), clock=lambda: at)
-    return again(run)
-
-
-def again(run):
-    return DagRun.objects.select_related("dag").get(pk=run.pk)
-
-
-def emitted():
-    rows = AssetEvent.objects.order_by("asset__name", "pk")
-    return list(rows.values_list("asset__name", "partition_key", "extra"))
-
-
-def log(run):
-    return list(LogLine.objects.filter(run=run).values_list("text", flat=True))
 
 
 class TestRequest:
@@ -204,99 +157,3 @@ class TestFailure:
         assert run.state == "failed"
         assert "PARTITA_WEBHOOK_NETWORKS" in run.error
         assert receiver.requests == []
-
-
-class TestCallback:
-    @pytest.fixture
-    def waiting(self, define, receiver):
-        define(hook=', callback_within="20m"')
-        receiver.replies = [(202, None)]
-        return send(trigger())
-
-    def test_is_waited_for_without_a_worker(self, waiting, receiver):
-        assert (waiting.state, waiting.is_elsewhere) == ("running", True)
-        assert waiting.claimed_by == f"webhook {receiver.url.split('/')[2]}"
-        assert waiting.lease_until == NOW + timedelta(minutes=20)
-        assert part("out", "k").state == "running"
-
-    def test_ends_the_run(self, waiting):
-        elsewhere.finish(waiting, None, Report(), at=NOW, log="all done\nindeed")
-        assert again(waiting).state == "success"
-        assert emitted() == [("aside", "k", {}), ("out", "k", {})]
-        assert log(waiting)[-2:] == ["all done", "indeed"]
-
-    def test_of_a_failure_lets_it_be_tried_again(self, waiting, receiver):
-        elsewhere.finish(waiting, None, Report(error="no space"), at=NOW)
-        assert (again(waiting).state, again(waiting).error) == ("queued", "no space")
-        send(waiting, at=NOW + 10 * SECOND)
-        assert again(waiting).attempt == 2
-
-    def test_that_says_it_goes_on_is_worth_another_while(self, waiting):
-        at = NOW + timedelta(minutes=15)
-        elsewhere.keep(waiting, None, now=at, lease=webhooks.wait_of(waiting))
-        assert again(waiting).lease_until == at + timedelta(minutes=20)
-
-    def test_that_never_comes_means_another_attempt(self, waiting, receiver):
-        late = NOW + timedelta(minutes=21)
-        assert claims.take_over_lost(now=late) == 1
-        assert again(waiting).state == "queued"
-        send(waiting, at=late)
-        assert [request.json["attempt"] for request in receiver.requests] == [1, 2]
-        tokens = {request.json["callback"]["token"] for request in receiver.requests}
-        assert len(tokens) == 2, "the old one counts no more"
-        assert not webhooks.is_token_of(again(waiting), receiver.requests[0].json["callback"]["token"])
-
-    def test_is_not_waited_for_after_a_cancellation(self, waiting):
-        runs.cancel(waiting, deed=ALICE, at=NOW)
-        assert again(waiting).state == "cancelled"
-        with pytest.raises(NotWithYou, match="has ended: cancelled; stop working on it"):
-            elsewhere.finish(waiting, None, Report(), at=NOW)
-        assert emitted() == []
-
-    def test_counts_once(self, waiting):
-        elsewhere.finish(waiting, None, Report(), at=NOW)
-        with pytest.raises(NotWithYou, match="has ended: success"):
-            elsewhere.finish(again(waiting), None, Report(), at=NOW)
-        assert len(emitted()) == 2
-
-    def test_token_stands_for_one_attempt_even_after_a_retry_by_hand(self, waiting, receiver):
-        """Which counts attempts from one again."""
-        elsewhere.finish(waiting, None, Report(), at=NOW)
-        runs.retry(again(waiting), deed=ALICE, at=NOW + SECOND)
-        second = send(waiting, at=NOW + SECOND)
-        first = receiver.requests[0].json["callback"]["token"]
-        assert (second.attempt, webhooks.is_token_of(second, first)) == (1, False)
-
-
-@pytest.mark.django_db(transaction=True)
-class TestOrder:
-    def test_a_callback_may_come_before_the_answer_that_promises_it(self, define, receiver):
-        def call_back_at_once(handler, request):
-            try:
-                run = again(DagRun.objects.get())
-                elsewhere.finish(run, None, Report(), at=NOW)
-            finally:
-                connection.close()
-            handler.send_response(202)
-            handler.send_header("Content-Length", "0")
-            handler.end_headers()
-
-        define()
-        receiver.replies = [call_back_at_once]
-        run = send(trigger())
-        assert (run.state, run.is_elsewhere) == ("success", False)
-        assert len(emitted()) == 2
-
-    def test_somebody_may_cancel_while_it_is_sent(self, define, receiver):
-        def cancelled(handler, request):
-            try:
-                runs.cancel(DagRun.objects.get(), deed=ALICE, at=NOW)
-            finally:
-                connection.close()
-            handler.send_response(202)
-            handler.send_header("Content-Length", "0")
-            handler.end_headers()
-
-        define()
-        receiver.replies = [cancelled]
-        assert send(trigger()).state == "cancelled"
