@@ -10,117 +10,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core import locks
-from core.models import Asset, Drawing, DrawnBlock, HeldRun, Outlet, Partition
+from core.models import Asset, Drawing, DrawnBlock, HeldRun, Partition
 from core.models.drawings import BLOCK
-from scheduling import claims, drawings, dynamic, runs
+from scheduling import drawings, dynamic
 from scheduling.algebra import specs
 from scheduling.board import Look, read
-from scheduling.board.changes import LOOKS
 from scheduling.holds import cancel
 from scheduling.journal import Deed
-from scheduling.runs import Ask
 from scheduling.sdk import DailyPartitions, DynamicPartitions, MultiPartitions, StaticPartitions
-from tests.engine import world
+from tests.board.counting import counted, draw_all, shown
+from tests.board.histories import DAYS, STEPS, History
 from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, asset, consumer, emit, hours, turn
-
-DAYS = [f"2026-03-{day:02}" for day in range(1, 13)]
-DEFINITIONS = (
-    None,
-    specs.dump(DailyPartitions("2026-03-02", end_offset=1)),
-    specs.dump(DailyPartitions("2026-03-04", "2026-03-09")),
-)
-STEPS = st.one_of(
-    st.tuples(st.just("emit"), st.sampled_from([*DAYS, "oops"])),
-    st.tuples(st.just("hour"), st.sampled_from(DAYS)),
-    st.tuples(st.just("run"), st.sampled_from(DAYS)),
-    st.tuples(st.just("fail"), st.sampled_from(DAYS)),
-    st.tuples(st.just("stale"), st.sampled_from(DAYS)),
-    st.tuples(st.just("cancel"), st.sampled_from(DAYS)),
-    st.tuples(st.just("wipe"), st.sampled_from(DAYS)),
-    st.tuples(st.just("define"), st.sampled_from(range(len(DEFINITIONS)))),
-    st.tuples(st.just("writer"), st.booleans()),
-    st.tuples(st.just("wait"), st.sampled_from(range(3))),
-    st.tuples(st.just("draw"), st.sampled_from([1, 3, 100])),
-)
-
-
-def shown(name="daily", now=NOW):
-    cells = read([asset(name)], now=now)[asset(name).pk].cells
-    found = {place.key: cells.look(at) for at, place in enumerate(cells.places)} | dict(cells.apart)
-    assert cells.tally.total == len(cells.places)
-    return found
-
-
-def counted(name="daily", now=NOW):
-    """The same by a look at every row."""
-    row = asset(name)
-    held = set(HeldRun.objects.held().filter(dag__outlets__asset=row).values_list("partition_key", flat=True))
-    definition = specs.load(row.partitions, "partitions") if row.partitions else None
-    found = dict.fromkeys(dynamic.bound(definition).keys(now=now), Look.MISSING) if definition else {}
-    for part in Partition.objects.filter(asset=row):
-        found[part.key] = LOOKS[part.state, part.is_stale]
-    for key in held:
-        if found.get(key, Look.MISSING) is Look.MISSING:
-            found[key] = Look.HELD
-    return found
-
-
-def draw_all(now=NOW):
-    while drawings.draw(now=now):
-        pass
-
-
-class History:
-    """Steps of one history, taken on a Dag that makes days of hours and on what it writes."""
-
-    def __init__(self):
-        self.now = NOW
-        self.dag = consumer("sum", {"hourly": HOURS_TO_DAY}, writes=["daily"])
-
-    def take(self, kind, what):
-        getattr(self, kind)(what)
-        self.now += timedelta(seconds=1)
-
-    def emit(self, key):
-        emit("daily", key, at=self.now)
-
-    def hour(self, day):
-        emit("hourly", *hours(day, 3), at=self.now)
-        turn(self.now)
-
-    def run(self, day):
-        world.start(runs.trigger(self.dag, Ask(day, settle_held=False), deed=ALICE, at=self.now), at=self.now)
-
-    def fail(self, day):
-        run = self.dag.runs.filter(state="running", partition_key=day).first()
-        if run:
-            claims.fail(run, "boom", at=self.now)
-
-    def stale(self, day):
-        Partition.objects.filter(key=day).update(stale_since=self.now)
-
-    def cancel(self, day):
-        row = HeldRun.objects.held().filter(partition_key=day).first()
-        if row:
-            cancel(row, deed=ALICE, at=self.now)
-
-    def wipe(self, day):
-        Partition.objects.filter(key=day).update(data_at=None, attempt="")
-
-    def define(self, which):
-        Asset.objects.filter(name="daily").update(partitions=DEFINITIONS[which])
-
-    def writer(self, there):
-        other = self.dag.__class__.objects.filter(dag_id="other").first() or world.dag("other")
-        Outlet.objects.filter(dag=other).delete()
-        if there:
-            Outlet.objects.create(dag=other, asset=asset("daily"), task_id="write")
-
-    def wait(self, days):
-        self.now += timedelta(days=days)
-
-    def draw(self, portion):
-        drawings.draw(now=self.now, portion=portion)
 
 
 @pytest.mark.django_db
@@ -266,67 +166,6 @@ def _elsewhere(function):
     thread.start()
     thread.join()
     return answer[0]
-
-
-@pytest.mark.pg
-@pytest.mark.django_db(transaction=True)
-class TestTogether:
-    """Writers and those who draw, at the same time, on a database that lets them."""
-
-    def test_nothing_is_lost_and_nobody_waits_for_ever(self):
-        crowd = Crowd()
-        writers = [crowd.start(lambda n=number: crowd.write(n)) for number in range(3)]
-        others = [crowd.start(crowd.draw), crowd.start(crowd.draw), crowd.start(crowd.look)]
-        for thread in writers:
-            thread.join()
-        crowd.over.set()
-        for thread in others:
-            thread.join()
-        assert not crowd.troubles
-        assert crowd.drawn
-        assert shown() == counted()
-        draw_all()
-        assert shown() == counted()
-        assert Drawing.objects.filter(asset__name="daily").exists()
-
-
-class Crowd:
-    """Writers of the same few partitions, those who draw them, and those who look."""
-
-    KEYS = tuple(f"{day}T{hour:02}" for day in DAYS for hour in range(24))
-
-    def __init__(self):
-        self.dag = world.dag("load", {"type": "PartitionedAtRuntime"}, writes=["daily"])
-        self.over, self.troubles, self.drawn = threading.Event(), [], 0
-
-    def start(self, work):
-        thread = threading.Thread(target=self._guarded, args=(work,))
-        thread.start()
-        return thread
-
-    def _guarded(self, work):
-        try:
-            work()
-        except Exception as error:
-            self.troubles.append(error)
-        finally:
-            connections.close_all()
-
-    def write(self, number):
-        for again in range(12):
-            emit("daily", *self.KEYS[number * 30 : number * 30 + 120])
-            run = runs.trigger(self.dag, Ask(self.KEYS[number * 7 + again]), deed=ALICE, at=NOW)
-            started = claims.claim(run.pk, worker=f"w{number}", now=NOW)
-            if started and again % 2:
-                claims.fail(started, "boom", at=NOW + timedelta(seconds=again))
-
-    def draw(self):
-        while not self.over.is_set():
-            self.drawn += drawings.draw(now=NOW, portion=50)
-
-    def look(self):
-        while not self.over.is_set():
-            assert len(shown()) <= len(self.KEYS)
 
 
 @pytest.mark.django_db
