@@ -6,6 +6,8 @@ from django.test import Client
 
 from partitions_site import roles
 from scheduling.board import reading
+from tests.backfills.play import producer
+from tests.engine.world import emit
 
 
 class Visitor(Client):
@@ -45,3 +47,11 @@ def visitor_of(user_of):
 def visitor(visitor_of) -> Visitor:
     """An operator."""
     return visitor_of(roles.OPERATOR)
+
+
+@pytest.fixture
+def load(db):
+    """A Dag that writes days; two of ten have data."""
+    made = producer()
+    emit("days", "2026-03-02", "2026-03-05")
+    return made

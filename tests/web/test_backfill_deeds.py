@@ -6,20 +6,11 @@ from django.utils import timezone
 from core.models import JournalEntry
 from partitions_site import roles
 from tests.backfills import play
-from tests.backfills.play import begin, producer
-from tests.engine.world import emit
+from tests.backfills.play import begin
 from tests.web.reading import read
 
 pytestmark = pytest.mark.django_db
 TEN = "[2026-03-01...2026-03-10]"
-
-
-@pytest.fixture
-def load(db):
-    """A Dag that writes days; two of ten have data."""
-    made = producer()
-    emit("days", "2026-03-02", "2026-03-05")
-    return made
 
 
 class TestDeeds:

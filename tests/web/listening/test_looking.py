@@ -1,0 +1,143 @@
+"""The page on which a Dag's schedule is read, and on which a change is tried."""
+
+import html
+import json
+import re
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from core.models import Dag, HeldRun, ScheduleOverride
+from partitions_site import roles
+from scheduling import configuration
+from tests.configuration.changing import BOB, change
+from tests.engine import world
+from tests.engine.world import NOW
+from tests.web.listening.forms import URL, filled, text, tolerant
+
+pytestmark = pytest.mark.django_db
+
+
+def test_it_is_shown_without_a_look_at_every_other_dag(admin, row):
+    with CaptureQueriesContext(connection) as found:
+        assert admin.get(URL).status_code == 200
+    assert not [each["sql"] for each in found if "core_outlet" in each["sql"]]
+
+
+class TestReading:
+    def test_shows_what_counts_and_who_says_so(self, visitor, row):
+        page = visitor.get(URL)
+        assert page.status_code == 200
+        assert "How c listens" in text(page)
+        assert "To change this needs the role admin." in text(page)
+        body = page.content.decode()
+        assert "disabled" in re.search(r'<fieldset class="body spec"[^>]*>', body)[0]
+        assert 'value="save"' not in body
+
+    def test_tries_recent_keys(self, visitor, row, days):
+        assert "2026-03-10T22:00:00 a 2026-03-10 24 keys" in text(visitor.get(URL))
+
+    def test_tries_keys_of_the_address(self, visitor, row):
+        page = text(visitor.get(f"{URL}&keys=2026-03-01T05:00:00%0Atw"))
+        assert "2026-03-01T05:00:00 a 2026-03-01 24 keys" in page
+        assert "'tw' is not a key" in page
+
+    def test_of_a_dag_that_listens_to_nothing_says_so(self, visitor, row):
+        assert "said in its file, and changed there" in text(visitor.get("/listening?dag=tick"))
+
+    def test_of_no_dag_is_not_found(self, visitor, row):
+        assert visitor.get("/listening?dag=nothing").status_code == 404
+
+    def test_is_a_click_from_the_dag(self, visitor, row):
+        body = visitor.get("/dags/c").content.decode()
+        assert 'href="/listening?dag=c"' in body
+        assert "overridden" not in body
+        change(row, late="hold")
+        assert "overridden" in visitor.get("/dags/c").content.decode()
+
+    def test_of_a_schedule_that_cannot_be_read_says_why(self, admin, row):
+        change(row, late="hold")
+        gone = row.schedule | {"default_mapper": {"type": "GoneMapper"}}
+        Dag.objects.filter(pk=row.pk).update(schedule=gone, revision=9)
+        page = text(admin.get(URL))
+        assert "'GoneMapper' is no known mapper" in page
+        assert "Back to code" in page
+
+
+class TestAssets:
+    """The condition is shown and typed as text."""
+
+    def test_are_shown_as_they_are_typed(self, visitor, row):
+        change(row, assets={"all": [{"asset": "a"}, {"any": [{"asset": "b"}, {"ref_uri": "s3://lab/c"}]}]})
+        page = html.unescape(visitor.get(URL).content.decode())
+        assert ">a & (b | uri(s3://lab/c))</textarea>" in page
+        assert '<option value="uri(s3://lab/c)">' in page
+
+    def test_that_were_typed_are_what_it_would_listen_to(self, admin, row):
+        page = text(admin.post(URL, filled(row, **{"spec.assets": "a & (b | c)"})))
+        assert "assets: a → a & (b | c) " in page
+
+    def test_that_cannot_be_read_are_pointed_at(self, admin, row):
+        page = html.unescape(admin.post(URL, filled(row, **{"spec.assets": "a & (b"})).content.decode())
+        assert "assets: the bracket that opens here has no end, at character 5 of 'a & (b'" in page
+        assert '<pre class="pointed">a & (b\n    ^</pre>' in page
+
+    def test_of_another_kind_than_text_are_taken_as_json(self, admin, row):
+        page = text(admin.post(URL, filled(row, **{"spec.assets": '{"asset": "b"}'})))
+        assert "assets: a → b " in page
+
+
+class TestLooking:
+    def test_says_what_saving_does_and_does_nothing(self, admin, row, days):
+        page = admin.post(URL, tolerant(row))
+        assert page.status_code == 200
+        assert "3 held runs will fire 2026-03-08 2026-03-09 2026-03-10" in text(page)
+        assert 'default_mapper.wait_policy: not set → {"type": "MinimumCount", "n": -1}' in text(page)
+        assert HeldRun.objects.held().count() == 3
+        assert ScheduleOverride.objects.count() == 0
+
+    def test_is_a_part_of_the_page_for_htmx(self, admin, row, days):
+        headers = {"HX-Request": "true", "HX-Target": "proposal"}
+        part = admin.post(URL, tolerant(row), headers=headers)
+        assert part.content.decode().lstrip().startswith('<div id="proposal"')
+        assert "3 held runs will fire" in text(part)
+
+    def test_of_another_kind_draws_its_fields(self, admin, row):
+        headers = {"HX-Request": "true", "HX-Target": "editor"}
+        asked = filled(row, **{"spec.default_mapper.type": "SlidingWindowMapper"})
+        body = admin.post(URL, asked, headers=headers).content.decode()
+        assert 'name="spec.default_mapper.before"' in body
+        assert "Downstream period D needs the <code>before</code> upstream periods" in body
+
+    def test_tries_typed_keys_with_the_proposal(self, admin, row):
+        asked = filled(row, **{"spec.default_mapper.type": "StartOfHourMapper"}, keys="2026-03-01T05:00:00")
+        assert "2026-03-01T05:00:00 a 2026-03-01T05 any one key" in text(admin.post(URL, asked))
+
+    def test_of_what_cannot_be_says_where(self, admin, row):
+        asked = filled(row, **{"spec.default_mapper.upstream_mapper.timezone": "Mars"})
+        page = admin.post(URL, asked)
+        assert page.status_code == 200
+        at = page.content.decode().index('name="spec.default_mapper.upstream_mapper.timezone" value="Mars"')
+        assert "Mars" in page.content.decode()[at + 60 : at + 600]
+
+    def test_takes_json_for_the_form(self, admin, row):
+        spec = row.schedule | {"late": "hold"}
+        page = admin.post(URL, filled(row, use="raw", raw=json.dumps(spec)))
+        assert '<option value="hold" selected>' in page.content.decode()
+        for raw in ("{", "[]", "5", '"text"', "null", "[" * 100_000, '{"type": 1}', '{"type": "\\u0000"}'):
+            assert admin.post(URL, filled(row, use="raw", raw=raw)).status_code == 200
+
+    def test_is_not_for_others(self, visitor_of, row):
+        for role in (roles.VIEWER, roles.OPERATOR, roles.EDITOR):
+            assert visitor_of(role).post(URL, tolerant(row)).status_code == 403
+
+
+def test_costs_as_much_however_much_is_held(admin, row, django_assert_max_num_queries):
+    for day in range(1, 9):
+        world.emit("a", *world.hours(f"2026-03-{day:02}", 1, 2))
+    world.turn(NOW)
+    with django_assert_max_num_queries(45):
+        admin.post(URL, tolerant(row))
+    assert configuration.told(row).history == []
+    assert BOB.reason

@@ -1,0 +1,192 @@
+"""Runs that people start by hand: what a key means, and what becomes of it."""
+
+from datetime import timedelta
+
+import pytest
+
+from core.models import Asset, DagRun, HeldRun
+from scheduling import runs
+from scheduling.runs import Ask
+from tests.engine import world
+from tests.engine.world import ALICE, HOURS_TO_DAY, IDENTITY, NOW, consumer, emit, hours, turn
+from tests.web.reading import read
+
+pytestmark = pytest.mark.django_db
+DAILY = {
+    "type": "CronPartitionTimetable",
+    "cron": "0 0 * * *",
+    "key_format": "%Y-%m-%d",
+    "timezone": "Europe/Ljubljana",
+}
+AT_RUNTIME = {"type": "PartitionedAtRuntime"}
+
+
+class TestMeaning:
+    def test_a_key_is_said_in_words(self, visitor):
+        world.dag("nightly", DAILY)
+        assert (
+            "Tuesday 10 March 2026" in read(visitor.part("/meaning?dag=nightly&key=2026-03-10", "means")).text
+        )
+
+    def test_the_zone_is_that_of_the_mapper(self, visitor):
+        day = {
+            **HOURS_TO_DAY,
+            "upstream_mapper": {"type": "StartOfDayMapper", "timezone": "America/Los_Angeles"},
+        }
+        consumer("sum", {"hourly": day})
+        text = read(visitor.part("/meaning?dag=sum&key=2026-03-10", "means")).text
+        assert "Tuesday 10 March 2026 (America/Los_Angeles)" in text
+
+    def test_a_wrong_key_is_refused_with_the_right_form(self, visitor):
+        world.dag("nightly", DAILY)
+        page = read(visitor.part("/meaning?dag=nightly&key=10.3.2026", "means"))
+        assert "%Y-%m-%d" in page.elements[0].attributes["data-wrong"]
+        assert page.elements[0].attributes["class"] == "means wrong"
+
+    def test_a_key_that_ran_already_says_how(self, visitor):
+        run = runs.trigger(world.dag("nightly", DAILY), Ask("2026-03-10"), deed=ALICE, at=NOW)
+        page = read(visitor.part("/meaning?dag=nightly&key=2026-03-10", "means"))
+        assert page.links["latest run: queued"] == f"/runs/{run.pk}"
+
+    def test_a_held_key_asks_whether_the_run_settles_it(self, visitor):
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        emit("hourly", *hours("2026-03-10", 1))
+        turn()
+        page = read(visitor.part("/meaning?dag=sum&key=2026-03-10", "means"))
+        assert page.fields["settle"] == "yes"
+        assert "checked" in page.all("input", type="checkbox")[0].attributes
+
+    def test_nothing_typed_means_nothing(self, visitor):
+        world.dag("nightly", DAILY)
+        page = read(visitor.part("/meaning?dag=nightly&key=", "means"))
+        assert (page.text, page.elements[0].attributes["class"]) == ("", "means")
+
+
+class TestForm:
+    def test_hints_at_the_format_and_suggests_keys(self, visitor):
+        world.dag("nightly", DAILY, writes=["daily"], start_date=NOW - timedelta(days=4))
+        page = read(visitor.get("/trigger?dag=nightly"))
+        assert "Written as %Y-%m-%d" in page.text
+        assert page.all("option", value="2026-03-08")
+        assert page.links["2026-03-08"] == "/trigger?dag=nightly&key=2026-03-08"
+
+    def test_is_filled_from_the_address(self, visitor):
+        world.dag("nightly", DAILY)
+        page = read(visitor.get("/trigger?dag=nightly&key=2026-03-08"))
+        assert page.fields["key"] == "2026-03-08"
+        assert "Sunday 8 March 2026" in page.text
+
+    @pytest.mark.parametrize(
+        ("schedule", "asks", "must"), [(DAILY, True, True), (AT_RUNTIME, True, False), (None, False, False)]
+    )
+    def test_asks_for_a_key_if_runs_have_one(self, visitor, schedule, asks, must):
+        world.dag("it", schedule)
+        page = read(visitor.get("/trigger?dag=it"))
+        assert bool(page.all("input", name="key")) == asks
+        assert bool([each for each in page.all("input", name="key") if "required" in each.attributes]) == must
+
+    def test_a_dag_that_is_gone_cannot_be_triggered(self, visitor):
+        world.dag("old", DAILY, is_active=False)
+        page = read(visitor.get("/trigger?dag=old"))
+        assert "disabled" in page.all("button")[-1].attributes
+        assert "Nothing defines this Dag any more" in page.text
+
+
+class TestTrigger:
+    def test_makes_a_run_for_the_key(self, visitor):
+        world.dag("nightly", DAILY)
+        response = visitor.post("/trigger", {"dag": "nightly", "key": "2026-03-10", "note": "once more"})
+        run = DagRun.objects.get()
+        assert response["Location"] == f"/runs/{run.pk}"
+        assert (run.partition_key, run.run_type, run.created_by) == ("2026-03-10", "manual", "operator")
+        assert run.note == "once more"
+
+    def test_a_wrong_key_makes_no_run_and_says_the_right_form(self, visitor):
+        world.dag("nightly", DAILY)
+        response = visitor.post("/trigger", {"dag": "nightly", "key": "10.3.2026"})
+        assert response.status_code == 422
+        page = read(response)
+        assert "%Y-%m-%d" in page.all("p", role="alert")[0].text
+        assert page.fields["key"] == "10.3.2026"
+        assert DagRun.objects.count() == 0
+
+    def test_a_missing_key_makes_no_run(self, visitor):
+        world.dag("nightly", DAILY)
+        response = visitor.post("/trigger", {"dag": "nightly", "key": ""})
+        assert response.status_code == 422
+        assert "say for which partition key" in read(response).text
+
+    def test_the_same_form_sent_twice_makes_one_run(self, visitor):
+        world.dag("nightly", DAILY)
+        form = read(visitor.get("/trigger?dag=nightly&key=2026-03-10")).fields
+        first, second = visitor.post("/trigger", form), visitor.post("/trigger", form)
+        assert first["Location"] == second["Location"]
+        assert DagRun.objects.count() == 1
+
+    def test_several_keys_make_a_run_each(self, visitor):
+        world.dag("nightly", DAILY)
+        assert "Partition keys, one a line" in read(visitor.get("/trigger?dag=nightly&several=yes")).text
+        form = {"dag": "nightly", "several": "yes", "run_id": "mine", "key": "2026-03-10\r\n\n2026-03-11 "}
+        answers = [visitor.post("/trigger", form)["Location"] for _ in range(2)]
+        assert answers == ["/runs?dag=nightly"] * 2
+        assert list(DagRun.objects.order_by("pk").values_list("partition_key", "run_id")) == [
+            ("2026-03-10", "mine"),
+            ("2026-03-11", "mine__1"),
+        ]
+
+    def test_one_wrong_key_of_several_makes_no_run(self, visitor):
+        world.dag("nightly", DAILY)
+        answer = visitor.post(
+            "/trigger", {"dag": "nightly", "several": "yes", "key": "2026-03-10\n10.3.2026"}
+        )
+        assert answer.status_code == 422
+        assert read(answer).all("textarea")[0].text == "2026-03-10 10.3.2026"
+        assert DagRun.objects.count() == 0
+
+    def test_very_many_keys_are_a_backfills(self, visitor):
+        world.dag("nightly", {"type": "PartitionedAtRuntime"})
+        keys = "\n".join(map(str, range(101)))
+        answer = visitor.post("/trigger", {"dag": "nightly", "several": "yes", "key": keys})
+        assert "101 keys are more than 100: plan a backfill" in read(answer).text
+
+    @pytest.mark.parametrize(
+        ("key", "doubt"),
+        [
+            ("2999-01-01", "Its period has not begun yet."),
+            ("2026-03-10", "A run for it is queued already."),
+            ("2026-01-01", "It is none of the keys that daily, which nightly writes, should have."),
+        ],
+    )
+    def test_a_key_that_may_be_a_mistake_runs_only_on_purpose(self, visitor, key, doubt):
+        made = world.dag("nightly", DAILY, writes=["daily"])
+        daily = {"type": "TimePartitions", "cadence": "day", "start": "2026-03-01", "end": "2026-04-01"}
+        Asset.objects.filter(name="daily").update(partitions=daily)
+        runs.trigger(made, Ask("2026-03-10"), deed=ALICE, at=NOW)
+        assert doubt in read(visitor.get(f"/meaning?dag=nightly&key={key}")).text
+        answer = visitor.post("/trigger", {"dag": "nightly", "key": key})
+        assert answer.status_code == 422
+        assert f"{key}: {doubt[0].lower()}{doubt[1:]}" in read(answer).text
+        visitor.post("/trigger", {"dag": "nightly", "key": key, "on_purpose": "yes"})
+        assert DagRun.objects.count() == 2
+
+    def test_settles_the_held_run_unless_told_not_to(self, visitor):
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        emit("hourly", *hours("2026-03-09", 1), *hours("2026-03-10", 1))
+        turn()
+        asked = {"dag": "sum", "asked_to_settle": "yes"}
+        visitor.post("/trigger", {**asked, "key": "2026-03-09", "settle": "yes"})
+        visitor.post("/trigger", {**asked, "key": "2026-03-10"})
+        assert list(HeldRun.objects.held().values_list("partition_key", flat=True)) == ["2026-03-10"]
+
+    def test_a_dag_without_keys_runs_without(self, visitor):
+        world.dag("report")
+        visitor.post("/trigger", {"dag": "report"})
+        assert DagRun.objects.get().partition_key is None
+
+    def test_any_key_a_consumer_can_read_goes_through_unchanged(self, visitor):
+        consumer("copy", {"orders": IDENTITY})
+        key = "tw|2026-03-10T09:00:00 <b>&amp;"
+        visitor.post("/trigger", {"dag": "copy", "key": key})
+        run = DagRun.objects.get()
+        assert run.partition_key == key
+        assert read(visitor.get(f"/runs/{run.pk}")).all("h1")[0].text == key
