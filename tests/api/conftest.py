@@ -12,6 +12,8 @@ from rest_framework.test import APIClient
 from core.models import Asset, DagRun
 from partitions_site import roles
 from scheduling import claims, definitions, holds
+from tests.api.groups import MARK, OURS, THEIRS, build
+from tests.backfills.play import daily, producer
 
 LAB = str(Path(__file__).with_name("lab.py"))
 
@@ -84,3 +86,14 @@ def ended():
         return answer
 
     return ended
+
+
+@pytest.fixture
+def load(db):
+    """A Dag that writes the first ten days of March 2026."""
+    return producer(writes=daily(end="2026-03-11").name)
+
+
+@pytest.fixture
+def groups(db):
+    return {OURS: build(OURS), THEIRS: build(MARK)}

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.utils import timezone
+from rest_framework.test import APIClient
 
 from core.models import AssetEvent, Backfill, Dag, DagRun, HeldRun, JournalEntry, Sensor
 from partitions_site.models import Grant
@@ -72,3 +73,9 @@ def state() -> tuple[Any, ...]:
         list(Backfill.objects.order_by("pk").values_list("is_paused", "cancelled_at", "max_active_runs")),
         list(Dag.objects.order_by("pk").values_list("is_paused", "revision")),
     )
+
+
+def client_of(user):
+    client = APIClient()
+    client.force_authenticate(user)
+    return client

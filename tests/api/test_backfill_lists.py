@@ -3,29 +3,11 @@
 import pytest
 
 from core.models import Backfill, DagRun
+from tests.api.backfilling import URL, begun
 from tests.backfills.play import counts, daily, days, drive, listener, producer
 from tests.engine.world import emit
 
 pytestmark = pytest.mark.django_db
-URL = "/api/v2/backfills"
-
-
-@pytest.fixture
-def load(db):
-    """A Dag that writes the first ten days of March 2026."""
-    return producer(writes=daily(end="2026-03-11").name)
-
-
-def planned(api, status=200, **body):
-    answer = api.post(f"{URL}/dry_run", {"dag_id": "load"} | body)
-    assert answer.status_code == status, answer.json()
-    return answer.json()
-
-
-def begun(api, status=200, **body):
-    answer = api.post(URL, {"dag_id": "load"} | body)
-    assert answer.status_code == status, answer.json()
-    return answer.json()
 
 
 class TestPartitions:
