@@ -11,7 +11,8 @@ from core.models import Dag, HeldRun, Partition
 from scheduling import filling, listening, presence, rounds, tally
 from scheduling.algebra import verdicts
 from scheduling.algebra.conditions import Leaf
-from scheduling.algebra.verdicts import Held, Kind, Listening, Verdict
+from scheduling.algebra.progress import Held
+from scheduling.algebra.verdicts import Kind, Listening, Verdict
 from scheduling.listening import BrokenDefinition, DagListening
 from scheduling.tally import Place
 

@@ -7,7 +7,8 @@ from datetime import datetime
 from scheduling import listening, mapping
 from scheduling.algebra.conditions import Expression, Leaf
 from scheduling.algebra.lacking import Lack, fewest, lacks_of
-from scheduling.algebra.verdicts import Held, Kind, Progress, Verdict
+from scheduling.algebra.progress import Held, Progress
+from scheduling.algebra.verdicts import Kind, Verdict
 from scheduling.assessing import Case
 from scheduling.mapping import NotMapped
 from scheduling.queueing import Hindrance

@@ -20,7 +20,8 @@ from partitions_site.api.runs import RunOut
 from partitions_site.api.schema import gives
 from scheduling import holds, overdue
 from scheduling.algebra import specs
-from scheduling.algebra.verdicts import Progress, Verdict
+from scheduling.algebra.progress import Progress
+from scheduling.algebra.verdicts import Verdict
 from scheduling.expected import Owed
 
 OWED = 100

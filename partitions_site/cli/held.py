@@ -8,7 +8,8 @@ from partitions_site.cli.names import called
 from partitions_site.cli.parsing import NotFound, Spoken, add_narrowing, add_numbered, deed, now
 from partitions_site.cli.replies import Reply, Row, done, sheet, shown, table
 from scheduling import board, holds
-from scheduling.algebra.verdicts import Kind, Progress, Verdict
+from scheduling.algebra.progress import Progress
+from scheduling.algebra.verdicts import Kind, Verdict
 from scheduling.board import HeldFilter
 
 COLUMNS = {"id": "ID", "dag_id": "DAG", "partition_key": "KEY", "verdict": "VERDICT", "sentence": "WHY"}

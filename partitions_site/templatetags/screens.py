@@ -13,7 +13,8 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from core.models import DagRun
-from scheduling.algebra.verdicts import Kind, Progress, Verdict
+from scheduling.algebra.progress import Progress
+from scheduling.algebra.verdicts import Kind, Verdict
 from scheduling.board import Look
 
 register = template.Library()

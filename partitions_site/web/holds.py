@@ -15,7 +15,8 @@ from partitions_site.web.confirm import Question
 from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, later, sight_of
 from scheduling import board, overdue
 from scheduling import holds as engine
-from scheduling.algebra.verdicts import Kind, Progress, Verdict
+from scheduling.algebra.progress import Progress
+from scheduling.algebra.verdicts import Kind, Verdict
 from scheduling.belonging import Sight
 from scheduling.board import HeldFilter
 from scheduling.expected import Owed

@@ -10,7 +10,8 @@ from math import inf
 
 from scheduling.algebra.conditions import All, Any, Expression, Leaf
 from scheduling.algebra.mappers import Mapper
-from scheduling.algebra.verdicts import Kind, Late, Listening, Progress, Verdict
+from scheduling.algebra.progress import Progress
+from scheduling.algebra.verdicts import Kind, Late, Listening, Verdict
 
 ExpectedAt = Callable[[Leaf, str], datetime | None]
 """When an upstream key should be there; none where nobody knows."""

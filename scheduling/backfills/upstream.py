@@ -10,7 +10,8 @@ from scheduling import listening, presence
 from scheduling.algebra import verdicts
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.mappers import Mapper
-from scheduling.algebra.verdicts import Held, Kind, Verdict
+from scheduling.algebra.progress import Held
+from scheduling.algebra.verdicts import Kind, Verdict
 from scheduling.listening import DagListening
 
 KeysOf = Mapping[int, Collection[str]]

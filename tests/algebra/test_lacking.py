@@ -10,9 +10,10 @@ from scheduling.algebra.conditions import All, Any, AssetLeaf
 from scheduling.algebra.lacking import Lack, fewest, lacks_of, overdue_at
 from scheduling.algebra.mappers import FixedKeyMapper, IdentityMapper
 from scheduling.algebra.policies import MinimumCount, WaitForAll
+from scheduling.algebra.progress import Held
 from scheduling.algebra.rollups import RollupMapper
 from scheduling.algebra.temporal import StartOfDayMapper
-from scheduling.algebra.verdicts import Held, Kind, Late, Listening, judge
+from scheduling.algebra.verdicts import Kind, Late, Listening, judge
 from scheduling.algebra.windows import DayWindow, SegmentWindow
 
 NOW = datetime(2026, 3, 11, 9, 10, tzinfo=UTC)

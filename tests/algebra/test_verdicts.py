@@ -5,9 +5,10 @@ import pytest
 from scheduling.algebra.conditions import AssetLeaf
 from scheduling.algebra.mappers import FixedKeyMapper, IdentityMapper
 from scheduling.algebra.policies import Cancel, Deadline, Fire, MinimumCount, WaitForAll
+from scheduling.algebra.progress import Held
 from scheduling.algebra.rollups import RollupMapper
 from scheduling.algebra.temporal import StartOfDayMapper
-from scheduling.algebra.verdicts import Held, Kind, Late, Listening, judge
+from scheduling.algebra.verdicts import Kind, Late, Listening, judge
 from scheduling.algebra.windows import DayWindow, SegmentWindow
 
 NOW = datetime(2026, 3, 11, 9, 0, tzinfo=UTC)

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from partitions_site.templatetags import screens
 from scheduling.algebra.conditions import AssetLeaf
-from scheduling.algebra.verdicts import Progress
+from scheduling.algebra.progress import Progress
 from scheduling.board import Look
 
 NOON = datetime(2026, 3, 10, 12, 0, 0, tzinfo=UTC)

@@ -1,0 +1,123 @@
+"""How far a held run has come with each asset that its Dag listens to."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from scheduling.algebra.conditions import Leaf
+from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.mappers import Mapper
+from scheduling.algebra.phrases import key_list
+from scheduling.algebra.policies import WaitForAll
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One held run as a value.
+
+    `is_late`: another of its key has fired before. `received` maps each leaf to its counted keys, true where
+    the key is fresh: nothing that fired before has consumed what it is now. `known` maps the leaves whose
+    mappers need it to every key that has data; `present` are those whose assets have data and no partitions.
+    """
+
+    key: str
+    opened_at: datetime
+    last_event_at: datetime
+    is_late: bool = False
+    paused: bool = False
+    received: Mapping[Leaf, Mapping[str, bool]] = field(default_factory=dict)
+    known: Mapping[Leaf, tuple[str, ...]] = field(default_factory=dict)
+    present: Collection[Leaf] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far one asset is. `required` is None where any one key that maps here is enough.
+
+    `present`: it has no partitions, and is there for every key. `consumed` are those of the received keys
+    that are no more than what fired before.
+    """
+
+    leaf: Leaf
+    required: tuple[str, ...] | None = None
+    received: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    unexpected: tuple[str, ...] = ()
+    satisfied: bool = False
+    renewed: bool = False
+    unreachable: bool = False
+    needed: int = 1
+    noun: str = "keys"
+    error: str = ""
+    present: bool = False
+    consumed: tuple[str, ...] = ()
+
+    @property
+    def required_count(self) -> int:
+        return 1 if self.required is None else len(self.required)
+
+    @property
+    def received_count(self) -> int:
+        return min(len(self.received), self.required_count)
+
+    @property
+    def renewed_count(self) -> int:
+        """The received keys that nothing which fired before has consumed as they are now."""
+        return int(self.renewed) if self.required is None else len(self.received) - len(self.consumed)
+
+    def sentence(self) -> str:
+        """What this asset still lacks: `3 of 24: hours 09, 11, 22`."""
+        if self.error:
+            return self.error
+        if self.required is None:
+            return "any key that maps here"
+        if self.unreachable:
+            return f"needs {self.needed} of only {len(self.required)} {self.noun}"
+        words = key_list(self.missing, self.required, self.noun)
+        lacking = self.needed - len(self.received)
+        if 0 < lacking < len(self.missing):
+            return f"{lacking} more of the {len(self.missing)} missing: {words}"
+        return f"{len(self.missing)} of {len(self.required)}: {words}"
+
+
+def progress_of(leaf: Leaf, mapper: Mapper, held: Held, now: datetime) -> Progress:
+    """What `held` has of the keys that `mapper` requires of one asset. Cost grows with these keys."""
+    received = held.received.get(leaf, {})
+    if leaf in held.present:
+        return Progress(leaf, required=(), satisfied=True, renewed=True, present=True)
+    try:
+        required = mapper.required(held.key, held.known.get(leaf, ()))
+    except PartitionError as error:
+        return Progress(leaf, received=tuple(received), error=str(error))
+    if required is None:
+        return Progress(
+            leaf, received=tuple(received), satisfied=bool(received), renewed=any(received.values())
+        )
+    policy = (mapper.wait_policy or WaitForAll()).after_waiting(now - held.opened_at)
+    wanted = frozenset(required)
+    counted = _counted(mapper, received)
+    arrived = tuple(key for key in required if key in counted)
+    fresh = sum(counted[key] for key in arrived)
+    impossible = policy.unreachable(len(required))
+    return Progress(
+        leaf,
+        required=required,
+        received=arrived,
+        missing=tuple(key for key in required if key not in counted),
+        unexpected=tuple(key for key in received if mapper.counts_as(key) not in wanted),
+        satisfied=not impossible and policy.satisfied(len(arrived), len(required)),
+        renewed=not impossible and policy.satisfied(fresh, len(required)),
+        unreachable=impossible,
+        consumed=tuple(key for key in arrived if not counted[key]),
+        needed=policy.threshold(len(required)),
+        noun=mapper.member_noun,
+    )
+
+
+def _counted(mapper: Mapper, received: Mapping[str, bool]) -> dict[str, bool]:
+    """The required keys as which the received ones count, each fresh if one of them is."""
+    counted: dict[str, bool] = {}
+    for key, fresh in received.items():
+        member = mapper.counts_as(key)
+        counted[member] = fresh or counted.get(member, False)
+    return counted
