@@ -5,6 +5,7 @@ Plug-in classes are made below `Mapper`, `Window`, `WaitPolicy` or `Timetable` a
 
 from scheduling.algebra.calendars import BusinessCalendar
 from scheduling.algebra.composites import ChainMapper, ProductMapper
+from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import CannotMap, InvalidDefinition, InvalidKey, PartitionError
 from scheduling.algebra.keys import KeyFormat, join_segments, split_segments
 from scheduling.algebra.mappers import (
@@ -15,7 +16,7 @@ from scheduling.algebra.mappers import (
     LatestPartitionMapper,
     Mapper,
 )
-from scheduling.algebra.partitions import DynamicPartitions, MultiPartitions, Partitions, StaticPartitions
+from scheduling.algebra.partitions import DynamicPartitions, Partitions, StaticPartitions
 from scheduling.algebra.policies import Cancel, Deadline, Fire, MinimumCount, WaitForAll, WaitPolicy
 from scheduling.algebra.registry import register
 from scheduling.algebra.rollups import RollupMapper

@@ -11,8 +11,8 @@ from core.models import Asset
 from partitions_site.api.errors import BadRequest, Invalid, problem
 from partitions_site.api.fields import Text, read_value
 from scheduling import listening
+from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.keys import join_segments, split_segments
-from scheduling.algebra.partitions import MultiPartitions
 
 DIMENSION = OpenApiParameter(
     "dimension", str, many=True, description="`name:value`: this segment of composite keys is that"

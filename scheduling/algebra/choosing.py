@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import InvalidKey
 from scheduling.algebra.keys import KeyFormat, split_segments
-from scheduling.algebra.partitions import MultiPartitions, Partitions
+from scheduling.algebra.partitions import Partitions
 from scheduling.algebra.periods import next_start
 from scheduling.algebra.selections import Everything, InvalidSelection, One, Part, Span, Term, parse
 from scheduling.algebra.subsets import Subset

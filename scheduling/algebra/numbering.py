@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
+from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import PartitionError
-from scheduling.algebra.partitions import MultiPartitions, Partitions
+from scheduling.algebra.partitions import Partitions
 from scheduling.algebra.time_partitions import TimePartitions
 
 _ALONE = 40

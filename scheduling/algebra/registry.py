@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from scheduling.algebra import (
     calendars,
     composites,
+    dimensions,
     mappers,
     partitions,
     policies,
@@ -83,7 +84,7 @@ _BUILT_IN: tuple[type, ...] = (
     time_partitions.TimePartitions,
     partitions.StaticPartitions,
     partitions.DynamicPartitions,
-    partitions.MultiPartitions,
+    dimensions.MultiPartitions,
     calendars.BusinessCalendar,
 )
 

@@ -12,9 +12,10 @@ from itertools import islice, product
 
 from scheduling.algebra.cadence import Timetable
 from scheduling.algebra.cron_timetables import CronPartitionTimetable
+from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import InvalidKey, PartitionError
 from scheduling.algebra.keys import DEFAULT_DELIMITER, join_segments, split_segments
-from scheduling.algebra.partitions import DynamicPartitions, MultiPartitions, Partitions, StaticPartitions
+from scheduling.algebra.partitions import DynamicPartitions, Partitions, StaticPartitions
 from scheduling.algebra.temporal import PeriodKeys
 from scheduling.algebra.time_partitions import TimePartitions, partitions_of
 

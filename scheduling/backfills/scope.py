@@ -10,10 +10,11 @@ from core.models import Asset, Dag, DagRun, HeldRun, Partition
 from scheduling import dynamic, listening, runs
 from scheduling.algebra import specs
 from scheduling.algebra.choosing import select, select_among
+from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import InvalidKey, PartitionError
 from scheduling.algebra.keys import DEFAULT_DELIMITER, join_segments, validate_key
 from scheduling.algebra.mappers import Mapper
-from scheduling.algebra.partitions import MultiPartitions, Partitions
+from scheduling.algebra.partitions import Partitions
 from scheduling.algebra.selections import Everything, One, Span, Term, parse, quoted
 from scheduling.algebra.subsets import Subset, keys_of
 from scheduling.algebra.time_partitions import TimePartitions, partitions_of

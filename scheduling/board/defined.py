@@ -6,7 +6,8 @@ from datetime import datetime
 from functools import cached_property, lru_cache
 
 from scheduling.algebra import periods
-from scheduling.algebra.partitions import MultiPartitions, Partitions
+from scheduling.algebra.dimensions import MultiPartitions
+from scheduling.algebra.partitions import Partitions
 from scheduling.algebra.time_partitions import TimePartitions
 from scheduling.board.labels import DAY, HOUR, MINUTE, MONTH, YEAR, Place, label_of, usual_unit
 from scheduling.board.orders import LAST, Cut, Name, Order, Table, joined

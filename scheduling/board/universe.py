@@ -10,8 +10,9 @@ from hashlib import blake2b
 from core.models import Asset, Dag, DynamicKey, Outlet
 from scheduling import listening
 from scheduling.algebra import specs
+from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import PartitionError
-from scheduling.algebra.partitions import MultiPartitions, Partitions
+from scheduling.algebra.partitions import Partitions
 from scheduling.algebra.time_partitions import TimePartitions, partitions_of
 from scheduling.algebra.timetables import CronPartitionTimetable
 

@@ -6,6 +6,7 @@ from scheduling.algebra.agreement import Feed, agree, check, produced_by
 from scheduling.algebra.calendars import BusinessCalendar
 from scheduling.algebra.composites import ChainMapper, ProductMapper
 from scheduling.algebra.conditions import AssetLeaf, AssetRef
+from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.mappers import (
     AllowedKeyMapper,
     AllPartitionsMapper,
@@ -13,7 +14,7 @@ from scheduling.algebra.mappers import (
     IdentityMapper,
     LatestPartitionMapper,
 )
-from scheduling.algebra.partitions import DynamicPartitions, MultiPartitions, StaticPartitions
+from scheduling.algebra.partitions import DynamicPartitions, StaticPartitions
 from scheduling.algebra.policies import MinimumCount
 from scheduling.algebra.rollups import RollupMapper
 from scheduling.algebra.shapes import ANY, Certain, Composite, can_meet, narrowed, shape_of

@@ -12,9 +12,10 @@ from scheduling.algebra.calendars import BusinessCalendar
 from scheduling.algebra.choosing import select
 from scheduling.algebra.cron import parse
 from scheduling.algebra.cron_timetables import CronPartitionTimetable
+from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import InvalidKey
 from scheduling.algebra.occurrences import occurrences_of
-from scheduling.algebra.partitions import MultiPartitions, StaticPartitions
+from scheduling.algebra.partitions import StaticPartitions
 from scheduling.algebra.selections import InvalidSelection
 from scheduling.algebra.subsets import keys_of, text_of
 from scheduling.algebra.time_partitions import DailyPartitions, TimePartitions, partitions_of

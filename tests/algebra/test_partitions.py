@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from scheduling.algebra import specs
 from scheduling.algebra.calendars import BusinessCalendar
+from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import InvalidDefinition, InvalidKey
-from scheduling.algebra.partitions import DynamicPartitions, MultiPartitions, StaticPartitions
+from scheduling.algebra.partitions import DynamicPartitions, StaticPartitions
 from scheduling.algebra.time_partitions import DailyPartitions, HourlyPartitions, TimePartitions
 
 NOW = datetime(2026, 3, 4, tzinfo=UTC)

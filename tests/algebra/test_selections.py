@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from scheduling.algebra.calendars import BusinessCalendar
 from scheduling.algebra.choosing import select, select_among
-from scheduling.algebra.partitions import MultiPartitions, StaticPartitions
+from scheduling.algebra.dimensions import MultiPartitions
+from scheduling.algebra.partitions import StaticPartitions
 from scheduling.algebra.selections import Everything, InvalidSelection, One, Span, parse, quoted
 from scheduling.algebra.subsets import keys_of, text_of
 from scheduling.algebra.time_partitions import (

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import InvalidKey
-from scheduling.algebra.partitions import MultiPartitions, StaticPartitions
+from scheduling.algebra.partitions import StaticPartitions
 from scheduling.algebra.subsets import Subset, keys_of, subset_of, text_of
 from scheduling.algebra.time_partitions import DailyPartitions, MinutelyPartitions, TimePartitions
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from scheduling.algebra import specs
 from scheduling.algebra.calendars import BusinessCalendar
 from scheduling.algebra.conditions import AssetLeaf, AssetRef
+from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import InvalidDefinition
 from scheduling.algebra.mappers import FixedKeyMapper, IdentityMapper
-from scheduling.algebra.partitions import DynamicPartitions, MultiPartitions, StaticPartitions
+from scheduling.algebra.partitions import DynamicPartitions, StaticPartitions
 from scheduling.algebra.policies import MinimumCount
 from scheduling.algebra.rollups import RollupMapper
 from scheduling.algebra.temporal import StartOfDayMapper, StartOfHourMapper

@@ -4,7 +4,8 @@ import pytest
 
 from core.models import Backfill, Dag, DagRun, JournalEntry
 from scheduling.algebra import specs
-from scheduling.algebra.partitions import MultiPartitions, StaticPartitions
+from scheduling.algebra.dimensions import MultiPartitions
+from scheduling.algebra.partitions import StaticPartitions
 from scheduling.algebra.time_partitions import DailyPartitions
 from tests.api.backfilling import URL, begun, planned
 from tests.backfills.play import days, drive, producer, turn

@@ -4,7 +4,8 @@ import pytest
 
 from core.models import Asset
 from scheduling.algebra import specs
-from scheduling.algebra.partitions import MultiPartitions, StaticPartitions
+from scheduling.algebra.dimensions import MultiPartitions
+from scheduling.algebra.partitions import StaticPartitions
 from scheduling.algebra.time_partitions import DailyPartitions
 from tests.engine.world import asset
 

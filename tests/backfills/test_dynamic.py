@@ -9,8 +9,9 @@ from django.test.utils import CaptureQueriesContext
 from core.models import Dag, DagRun, DynamicKey, JournalEntry, Partition
 from scheduling import dynamic, execution, runs, states
 from scheduling.algebra import specs
+from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import InvalidKey
-from scheduling.algebra.partitions import DynamicPartitions, MultiPartitions, StaticPartitions
+from scheduling.algebra.partitions import DynamicPartitions, StaticPartitions
 from scheduling.algebra.time_partitions import DailyPartitions
 from scheduling.board import universe
 from scheduling.dynamic import NoSuchPartitions

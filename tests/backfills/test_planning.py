@@ -7,8 +7,9 @@ from django.test.utils import CaptureQueriesContext
 from core.models import BackfillPartition, DagRun, JournalEntry
 from scheduling import backfills, runs
 from scheduling.algebra import specs
+from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import InvalidKey
-from scheduling.algebra.partitions import DynamicPartitions, MultiPartitions, StaticPartitions
+from scheduling.algebra.partitions import DynamicPartitions, StaticPartitions
 from scheduling.algebra.selections import InvalidSelection
 from scheduling.algebra.time_partitions import DailyPartitions, MinutelyPartitions
 from scheduling.backfills import CannotBackfill, Dates, Order, Reprocess

@@ -170,7 +170,8 @@ def _part(load: Any, count: int, **options: Any) -> Any:
 
 def _definition() -> dict[str, Any]:
     from scheduling.algebra import specs
-    from scheduling.algebra.partitions import MultiPartitions, StaticPartitions
+    from scheduling.algebra.dimensions import MultiPartitions
+    from scheduling.algebra.partitions import StaticPartitions
     from scheduling.algebra.time_partitions import DailyPartitions
 
     stores = StaticPartitions([f"store-{number:03}" for number in range(STORES)])

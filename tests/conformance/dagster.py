@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from scheduling.algebra.composites import ProductMapper
+from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.keys import KeyFormat, join_segments, split_segments
 from scheduling.algebra.mappers import FixedKeyMapper
-from scheduling.algebra.partitions import MultiPartitions, StaticPartitions
+from scheduling.algebra.partitions import StaticPartitions
 from scheduling.algebra.periods import zone
 from scheduling.algebra.policies import MinimumCount
 from scheduling.algebra.rollups import RollupMapper

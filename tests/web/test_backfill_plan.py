@@ -7,7 +7,8 @@ from core.models import Backfill, DagRun, JournalEntry
 from partitions_site import roles
 from partitions_site.web import planning
 from scheduling.algebra import specs
-from scheduling.algebra.partitions import MultiPartitions, StaticPartitions
+from scheduling.algebra.dimensions import MultiPartitions
+from scheduling.algebra.partitions import StaticPartitions
 from scheduling.algebra.time_partitions import DailyPartitions
 from tests.backfills import play
 from tests.backfills.play import begin, execute, listener, producer, turn
