@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import islice, pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from scheduling.algebra import periods
+from scheduling.algebra.cadences import (
+    GRAINS,
+    cadence_of,
+    cadence_of_ticks,
+    default_format,
+    instant_in,
+    starts_of,
+)
 from scheduling.algebra.calendars import Excluding, Exclusion, read_exclusions
-from scheduling.algebra.cron import Cron, parse
 from scheduling.algebra.cron_timetables import CronPartitionTimetable
 from scheduling.algebra.cron_words import cron_words
 from scheduling.algebra.errors import InvalidDefinition, InvalidKey, within
 from scheduling.algebra.keys import KeyFormat
-from scheduling.algebra.occurrences import Occurrences, occurrences_of
+from scheduling.algebra.occurrences import Occurrences
 from scheduling.algebra.partitions import Partitions
 from scheduling.algebra.periods import Grain
-from scheduling.algebra.temporal import default_output, repeated_names, tells_apart
-from scheduling.algebra.transitions import EARLIEST, LATEST, observes_folds
+from scheduling.algebra.temporal import repeated_names, tells_apart
+from scheduling.algebra.transitions import EARLIEST, LATEST
 
-_STARTS = {
-    Grain.MINUTE: "* * * * *",
-    Grain.HOUR: "0 * * * *",
-    Grain.DAY: "0 0 * * *",
-    Grain.WEEK: "0 0 * * 1",
-    Grain.MONTH: "0 0 1 * *",
-    Grain.QUARTER: "0 0 1 */3 *",
-    Grain.YEAR: "0 0 1 1 *",
-}
 _INSTANT = timedelta(microseconds=1)
 # Enough neighbours to see that a format names two ticks alike, whatever the cron.
 _SAMPLE = 400
@@ -58,11 +56,11 @@ class TimePartitions(Partitions):
 
     def __post_init__(self) -> None:
         zone = within("timezone", periods.zone, self.timezone)
-        grain, cron = within("cadence", _cadence, self.cadence)
+        grain, cron = within("cadence", cadence_of, self.cadence)
         start = within("start", instant_in, self.start, zone)
-        form = within("key_format", KeyFormat, self.key_format or _default_format(grain, cron, zone, start))
+        form = within("key_format", KeyFormat, self.key_format or default_format(grain, cron, zone, start))
         exclusions = within("exclusions", read_exclusions, self.exclusions)
-        whole = _occurrences(grain, cron, form, zone)
+        whole = starts_of(grain, cron, form, zone)
         if type(self.end_offset) is not int:
             raise InvalidDefinition(
                 f"end_offset is a whole number of periods, not {self.end_offset!r}", path="end_offset"
@@ -97,7 +95,7 @@ class TimePartitions(Partitions):
     @property
     def grain(self) -> Grain | None:
         """The grain of the periods; none where they are the ticks of a cron."""
-        return _GRAINS.get(self.cadence)
+        return GRAINS.get(self.cadence)
 
     @property
     def grows(self) -> bool:
@@ -162,7 +160,7 @@ class TimePartitions(Partitions):
         return self.period(key)[0]
 
     def warnings(self, now: datetime | None = None) -> tuple[str, ...]:
-        _, cron = _cadence(self.cadence)
+        _, cron = cadence_of(self.cadence)
         return repeated_names(self._format, self.zone, now) if cron.is_subday else ()
 
     def words(self) -> str:
@@ -250,73 +248,10 @@ def partitions_of(
 ) -> TimePartitions:
     """The partitions that a timetable makes: those of an asset that has no definition of its own."""
     return TimePartitions(
-        _coarsened(timetable),
+        cadence_of_ticks(timetable),
         start,
         end,
         timezone=timetable.timezone,
         key_format=timetable.key_format,
         end_offset=1 + timetable.run_offset,
     )
-
-
-def instant_in(value: Any, zone: ZoneInfo) -> datetime:
-    """The instant of a wall time in `zone`, given as a date, a datetime or the text of one.
-
-    A time that clocks skip is the first one after it, a repeated one its first occurrence.
-
-    :raises InvalidDefinition: for anything else.
-    """
-    if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value)
-        except ValueError:
-            value = None
-    if isinstance(value, date) and not isinstance(value, datetime):
-        value = datetime(value.year, value.month, value.day)
-    if not isinstance(value, datetime):
-        raise InvalidDefinition("a date or a time belongs here, such as 2026-03-01 or 2026-03-01T09:00")
-    if value.tzinfo is not None:
-        return value.astimezone(UTC)
-    at = periods.start_at(Grain.YEAR, value, zone)
-    return value.replace(tzinfo=UTC) if at is None else at
-
-
-_GRAINS = {grain.value: grain for grain in _STARTS}
-
-
-def _cadence(given: object) -> tuple[Grain | None, Cron]:
-    name = given.value if isinstance(given, Grain) else given
-    if isinstance(name, str) and name in _GRAINS:
-        return _GRAINS[name], parse(_STARTS[_GRAINS[name]])
-    if isinstance(name, str) and (name.startswith("@") or len(name.split()) > 1):
-        return None, parse(name)
-    raise InvalidDefinition(f"{given!r} is neither a grain ({', '.join(_GRAINS)}) nor a cron")
-
-
-def _occurrences(grain: Grain | None, cron: Cron, form: KeyFormat, zone: ZoneInfo) -> Occurrences:
-    """The starts of periods: twice in a fold only where names tell the two apart."""
-    if grain is None:
-        found = occurrences_of(cron, zone)
-        return found if form.has_offset else replace(found, fold="first")
-    return Occurrences(cron, zone, "resume", "both" if cron.is_subday and form.has_offset else "first")
-
-
-def _default_format(grain: Grain | None, cron: Cron, zone: ZoneInfo, start: datetime) -> str:
-    if grain is not None:
-        text = default_output(grain)
-    elif not cron.is_subday:
-        text = "%Y-%m-%d"
-    else:
-        text = "%Y-%m-%dT%H:%M:%S" if any(time.seconds % 60 for time in cron.times) else "%Y-%m-%dT%H:%M"
-    return text + ("%z" if cron.is_subday and observes_folds(zone, start.year) else "")
-
-
-def _coarsened(timetable: CronPartitionTimetable) -> str:
-    """The cron or grain that starts each period which the key format of a timetable can name, once."""
-    fields = timetable.cron_fields
-    grain = timetable.format.grain
-    if grain is Grain.HOUR:
-        return " ".join(["0", *fields[1:5]])
-    if grain is Grain.DAY:
-        return " ".join(["0", "0", *fields[2:5]])
-    return grain.value if grain > Grain.DAY else " ".join(fields)
