@@ -23,7 +23,7 @@ from partitions_site.web import specforms
 from partitions_site.web.http import HtmxRequest, answer, deed, found, go, later, sight_of, whole
 from partitions_site.web.specforms import Node
 from scheduling import configuration
-from scheduling.algebra import specs
+from scheduling.algebra import condition_specs
 from scheduling.algebra.condition_text import InvalidCondition
 from scheduling.algebra.differences import differences
 from scheduling.algebra.errors import InvalidDefinition, PartitionError
@@ -153,7 +153,7 @@ def _show(request: HtmxRequest, row: Dag, proposal: Proposal, *, status: int = 2
         "reason": request.POST.get("reason", ""),
         "keys": "\n".join(proposal.keys),
         "assets": later(
-            lambda: [specs.condition_words(each.leaf) for each in row.dependencies.order_by("pk")]
+            lambda: [condition_specs.words(each.leaf) for each in row.dependencies.order_by("pk")]
         ),
     }
     return answer(request, "dags/listening.html", PARTS, context, status=status)

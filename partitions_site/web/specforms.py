@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from scheduling.algebra import specs
+from scheduling.algebra import condition_specs, specs
 from scheduling.algebra.condition_text import parse
 from scheduling.algebra.described import FieldDescription, TypeDescription, describe, describe_all
 from scheduling.algebra.differences import ABSENT
@@ -163,7 +163,7 @@ def _pair(each: Any, place: str, told: FieldDescription, level: int) -> Node:
     first, second = told.pair_names
     given = each if isinstance(each, Mapping) else {}
     name = given.get(first, "")
-    text = name if isinstance(name, str) else specs.condition_words(name)
+    text = name if isinstance(name, str) else condition_specs.words(name)
     part = _part(
         given.get(second), f"{place}.{second}", FieldDescription(second, "part", kind=told.kind), level + 1
     )
@@ -207,7 +207,7 @@ def _text(value: Any, told: FieldDescription) -> str:
     if told.form == "texts" and isinstance(value, list):
         return "\n".join(map(str, value))
     if told.form == "condition":
-        return specs.condition_words(value)
+        return condition_specs.words(value)
     if told.form == "json":
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return value if isinstance(value, str) else json.dumps(value)

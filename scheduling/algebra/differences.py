@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from scheduling.algebra import specs
+from scheduling.algebra import condition_specs
 
 LONGEST = 80
 
@@ -41,7 +41,7 @@ def differences(was: Any, now: Any, path: str = "") -> tuple[Difference, ...]:
 
 def _differences(was: Any, now: Any, path: str) -> Iterator[Difference]:
     parts = isinstance(was, Mapping) and isinstance(now, Mapping) and was.get("type") == now.get("type")
-    if parts and not (specs.is_condition(was) and specs.is_condition(now)):
+    if parts and not (condition_specs.is_condition(was) and condition_specs.is_condition(now)):
         for name in dict.fromkeys((*was, *now)):
             below = f"{path}.{name}" if path else str(name)
             yield from _differences(was.get(name, ABSENT), now.get(name, ABSENT), below)
@@ -55,7 +55,7 @@ def _differences(was: Any, now: Any, path: str) -> Iterator[Difference]:
 def _short(value: Any) -> str:
     if value is ABSENT:
         return "not set"
-    if specs.is_condition(value):
-        return specs.condition_words(value)
+    if condition_specs.is_condition(value):
+        return condition_specs.words(value)
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

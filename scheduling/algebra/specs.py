@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields
 from datetime import date, datetime, timedelta
@@ -11,9 +10,8 @@ from functools import lru_cache
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from scheduling.algebra import condition_text
-from scheduling.algebra.conditions import All, AssetLeaf, AssetRef, Expression
-from scheduling.algebra.conditions import Any as AnyOf
+from scheduling.algebra import condition_specs
+from scheduling.algebra.conditions import Expression
 from scheduling.algebra.durations import duration
 from scheduling.algebra.errors import InvalidDefinition, within
 from scheduling.algebra.registry import BASES, find, kind_of
@@ -37,8 +35,6 @@ _FIELD_NAMES = {
     "dimensions": "by_name",
     "keys": "listed",
 }
-_GROUPS = {"all": All, "any": AnyOf}
-_LEAVES = ("asset", "ref_name", "ref_uri")
 
 
 def load(spec: object, kind: str) -> Any:
@@ -48,7 +44,7 @@ def load(spec: object, kind: str) -> Any:
     :raises InvalidDefinition: with the JSON path of what is wrong.
     """
     if kind == "condition":
-        return _condition(spec)
+        return condition_specs.load(spec)
     if not isinstance(spec, Mapping):
         raise InvalidDefinition(f"a {kind.replace('_', ' ')} is an object with a type, not {spec!r}")
     cls: Any = find(spec.get("type"), kind)
@@ -61,7 +57,7 @@ def dump(value: object) -> Spec:
     :raises InvalidDefinition: for anything that is no part of a definition.
     """
     if isinstance(value, Expression):
-        return _condition_spec(value)
+        return condition_specs.dump(value)
     cls: Any = type(value)
     kind_of(cls)
     spec: Spec = {"type": cls.__name__}
@@ -124,25 +120,6 @@ def written(value: Any) -> Any:
     if isinstance(value, tuple | list | frozenset):
         return [_written_element(each) for each in value]
     return value
-
-
-def condition_words(spec: object) -> str:
-    """A stored condition as people type it; one that has no such text as its JSON."""
-    if isinstance(spec, str):
-        return spec
-    try:
-        condition = _condition(spec)
-        text = condition_text.written(condition)
-        if condition_text.parse(text) == condition:
-            return text
-    except InvalidDefinition:
-        pass
-    return json.dumps(spec, ensure_ascii=False)
-
-
-def is_condition(spec: object) -> bool:
-    """Whether it looks like a stored condition."""
-    return isinstance(spec, Mapping) and len(spec) == 1 and next(iter(spec)) in (*_GROUPS, *_LEAVES)
 
 
 def _field_name(cls: Any, name: str) -> str:
@@ -228,45 +205,6 @@ def _moment(accepted: tuple[Any, ...], text: str) -> Any:
                     f"{text!r} is not a {kind.__name__}; write it like 2026-03-10"
                 ) from None
     return text
-
-
-def _condition(spec: object) -> Expression:
-    if isinstance(spec, str):
-        return condition_text.parse(spec)
-    if not isinstance(spec, Mapping) or len(spec) != 1:
-        raise InvalidDefinition(
-            "a condition is a text such as `a & (b | c)`, or an object with one of all, any, asset, ref_name"
-            f" and ref_uri, not {spec!r}"
-        )
-    ((name, given),) = spec.items()
-    if name in _GROUPS:
-        return within(name, _group, _GROUPS[name], given)
-    if not isinstance(given, str) or not given:
-        raise InvalidDefinition(f"an asset is named by text, not {given!r}", path=str(name))
-    if name == "asset":
-        return AssetLeaf(given)
-    if name in ("ref_name", "ref_uri"):
-        return AssetRef(**{name.removeprefix("ref_"): given})
-    raise InvalidDefinition(
-        f"{name!r} is no condition; use all, any, asset, ref_name or ref_uri", path=str(name)
-    )
-
-
-def _group(cls: type[All] | type[AnyOf], given: object) -> Expression:
-    if not isinstance(given, list) or not given:
-        raise InvalidDefinition(f"a list of conditions belongs here, not {given!r}")
-    return cls(tuple(within(f"[{n}]", _condition, each) for n, each in enumerate(given)))
-
-
-def _condition_spec(value: Expression) -> Spec:
-    if isinstance(value, All | AnyOf):
-        name = next(name for name, cls in _GROUPS.items() if isinstance(value, cls))
-        return {name: [_condition_spec(part) for part in value.parts]}
-    if isinstance(value, AssetLeaf):
-        return {"asset": value.name}
-    if isinstance(value, AssetRef):
-        return {"ref_name": value.name} if value.name else {"ref_uri": value.uri}
-    raise InvalidDefinition(f"{value!r} is no condition")
 
 
 def _written_element(each: Any) -> Any:
