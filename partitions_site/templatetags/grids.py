@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 from core.models import BackfillPartition
 from partitions_site.templatetags.screens import percent, pictured
 from scheduling.board import Heat, Look, Tally, number
-from scheduling.board.grids import Cell, Row
+from scheduling.board.squares import Cell, Row
 
 register = template.Library()
 

@@ -17,7 +17,7 @@ from scheduling.board.cells import Cells, Look, Tally
 from scheduling.board.choice import Choice, choose, chosen, example, spelled
 from scheduling.board.dags import DagLine, lines, next_ticks, schedule_words, suggestions
 from scheduling.board.drawn import Lack
-from scheduling.board.grids import Grid, lay_out
+from scheduling.board.grids import lay_out
 from scheduling.board.heat import Heat, measure, number
 from scheduling.board.keylists import KeyLine, KeyLines, listed
 from scheduling.board.lateness import late_among, late_keys
@@ -34,6 +34,7 @@ from scheduling.board.lists import (
 from scheduling.board.owing import Together, together
 from scheduling.board.panels import Facts, Source, facts, made_from
 from scheduling.board.reading import Read, data_at, read
+from scheduling.board.squares import Grid
 from scheduling.board.stretches import Stretch, named, spans
 
 __all__ = [

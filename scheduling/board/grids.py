@@ -1,7 +1,6 @@
 """A grid fitted to an asset: days × hours, months × days, years × months, or one segment × another."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date
 
 from scheduling.board.bars import period_words
@@ -10,6 +9,7 @@ from scheduling.board.choice import around_of
 from scheduling.board.labels import DAY, HOUR, MINUTE, MONTH, YEAR, Place
 from scheduling.board.lateness import Late
 from scheduling.board.orders import Name, Order, Table
+from scheduling.board.squares import Cell, Grid, Group, Head, Row
 
 MOST_CELLS = 1000
 """Squares on one page: what a browser and a person take in at once."""
@@ -32,99 +32,6 @@ MOST_NAMES, LINE = 8, 96
 
 Selected = Callable[[int, Look], bool]
 """Whether the partition at a position, which looks so, is selected."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One square: a partition (`key`), or several of one period (`zoom`)."""
-
-    look: Look
-    tally: Tally
-    key: str = ""
-    zoom: str = ""
-    is_unexpected: bool = False
-    is_chosen: bool = False
-    is_late: bool = False
-
-    @property
-    def share(self) -> int:
-        """1 to 3: how much of the square looks like its worst."""
-        return 3 if self.key else self.tally.tint
-
-    @property
-    def words(self) -> str:
-        more = (", late" if self.is_late else "") + (", selected" if self.is_chosen else "")
-        if self.key:
-            stray = ", not in the definition" if self.is_unexpected else ""
-            return f"{self.key}: {self.look.word}{stray}{more}"
-        return f"{self.zoom}: {self.tally.words}{more}"
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of boxes. Most hold one square, in an autumn fold two; where nothing was expected none.
-
-    `tally` leaves out keys that the definition does not have: the row is done without them. `around` is what
-    stands before and after the segment of a column in a selection; none if none can be written.
-    """
-
-    head: str
-    boxes: Sequence[Sequence[Cell]]
-    tally: Tally
-    zoom: str = ""
-    around: tuple[str, str] | None = None
-    is_named: bool = False
-
-    @property
-    def done(self) -> int:
-        return self.tally[Look.MATERIALIZED] + self.tally[Look.STALE]
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    head: str
-    rows: Sequence[Row]
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The head of a column, and how all of it looks, on this page and on others."""
-
-    words: str
-    tally: Tally = field(default_factory=Tally)
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """One page of rows: from `first_row` on, of `row_count`.
-
-    `is_line`: time goes on from the end of a row to the beginning of the next. `is_named`: each
-    square has its key written beside it.
-    """
-
-    heads: Sequence[Head]
-    groups: Sequence[Group]
-    row_count: int
-    first_row: int = 0
-    is_line: bool = False
-    is_named: bool = False
-
-    @property
-    def columns(self) -> list[str]:
-        return [head.words for head in self.heads]
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether one page shows every row."""
-        return not self.first_row and self.last_row == self.row_count
-
-    @property
-    def last_row(self) -> int:
-        return self.first_row + sum(len(group.rows) for group in self.groups)
-
-    @property
-    def next_row(self) -> int:
-        return self.last_row if self.last_row < self.row_count else 0
 
 
 def lay_out(

@@ -11,8 +11,8 @@ from core.models import Asset, Partition
 from scheduling.algebra.keys import DEFAULT_DELIMITER
 from scheduling.algebra.selections import quoted
 from scheduling.board.cells import Look
-from scheduling.board.grids import Cell, Grid
 from scheduling.board.labels import segments_of
+from scheduling.board.squares import Cell, Grid
 
 STEPS = 6
 """Tints of one colour, 1 for the least."""
