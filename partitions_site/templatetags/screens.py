@@ -4,10 +4,8 @@ import json
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from urllib.parse import urlencode
 
 from django import template
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -25,8 +23,6 @@ WRITTEN = re.compile(r"\b([0-9]{4}-[01][0-9]-[0-3][0-9] [0-2][0-9]:[0-5][0-9](?:
 """An instant in a sentence of the engine."""
 
 UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
-
-NOT_ALLOWED = "Your login may look but not do this: it needs the role operator"
 
 PICTURED = {
     "success": "materialized",
@@ -104,32 +100,6 @@ def verdict_state(verdict: Verdict) -> SafeString:
     """Why a run is held: the picture of the verdict's kind and its sentence."""
     words = f"broken: {verdict.sentence}" if verdict.kind is Kind.BROKEN else verdict.sentence
     return format_html('<span class="state wraps s-{}">{}</span>', PICTURED[verdict.kind], instants(words))
-
-
-@register.simple_tag(takes_context=True)
-def may(context: dict[str, Any], right: str, of: Any = None) -> bool:
-    """Whether the person who looks has a right, for a thing if one is given."""
-    allowed: bool = context["request"].user.has_perm(right, of)
-    return allowed
-
-
-@register.simple_tag(takes_context=True)
-def deed(
-    context: dict[str, Any], right: str, words: str, screen: str, *args: Any, **query: Any
-) -> SafeString:
-    """A link to a deed: the right it needs, its words, the name of its screen, what goes into the address.
-
-    `style` is its class, `of` what it is done to; with `whole_page` it is asked on a page of its own, not
-    in a dialog. For somebody without the right the same words stand there disabled, and say why.
-    """
-    of = query.pop("of", None)
-    style, dialog = query.pop("style", "button"), "" if query.pop("whole_page", False) else " data-dialog"
-    if not may(context, right, of):
-        return format_html(
-            '<span class="{}" aria-disabled="true" title="{}">{}</span>', style, NOT_ALLOWED, words
-        )
-    address = reverse(screen, args=args) + (f"?{urlencode(query)}" if query else "")
-    return format_html('<a class="{}" href="{}"{}>{}</a>', style, address, dialog, words)
 
 
 @register.filter
@@ -229,11 +199,6 @@ def for_keys(run: DagRun) -> str:
     if len(keys) > 1:
         return f"{len(keys)} keys, {keys[0]} to {keys[-1]}"
     return keys[0] if keys else "no key"
-
-
-@register.filter
-def trigger_words(dag_id: str) -> str:
-    return f"Trigger {dag_id}…"
 
 
 @register.filter

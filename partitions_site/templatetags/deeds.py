@@ -1,0 +1,44 @@
+"""How what somebody may do looks: a link, or for others the same words disabled, which say why."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django import template
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+NOT_ALLOWED = "Your login may look but not do this: it needs the role operator"
+
+
+@register.simple_tag(takes_context=True)
+def may(context: dict[str, Any], right: str, of: Any = None) -> bool:
+    """Whether the person who looks has a right, for a thing if one is given."""
+    allowed: bool = context["request"].user.has_perm(right, of)
+    return allowed
+
+
+@register.simple_tag(takes_context=True)
+def deed(
+    context: dict[str, Any], right: str, words: str, screen: str, *args: Any, **query: Any
+) -> SafeString:
+    """A link to a deed: the right it needs, its words, the name of its screen, what goes into the address.
+
+    `style` is its class, `of` what it is done to; with `whole_page` it is asked on a page of its own, not
+    in a dialog. For somebody without the right the same words stand there disabled, and say why.
+    """
+    of = query.pop("of", None)
+    style, dialog = query.pop("style", "button"), "" if query.pop("whole_page", False) else " data-dialog"
+    if not may(context, right, of):
+        return format_html(
+            '<span class="{}" aria-disabled="true" title="{}">{}</span>', style, NOT_ALLOWED, words
+        )
+    address = reverse(screen, args=args) + (f"?{urlencode(query)}" if query else "")
+    return format_html('<a class="{}" href="{}"{}>{}</a>', style, address, dialog, words)
+
+
+@register.filter
+def trigger_words(dag_id: str) -> str:
+    return f"Trigger {dag_id}…"
