@@ -6,9 +6,10 @@ from core.models.backfills import Backfill, BackfillPartition, BackfillTarget
 from core.models.dags import Dag, DefinitionSource, Dependency, Outlet, ScheduleOverride
 from core.models.drawings import Drawing, DrawnBlock
 from core.models.engine import Bell, Pulse
+from core.models.held_runs import ConsumedEvent, HeldRun, ReceivedKey
 from core.models.journal import JournalEntry
 from core.models.pools import Pool
-from core.models.runs import ConsumedEvent, DagRun, HeldRun, LogLine, ReceivedKey
+from core.models.runs import DagRun, LogLine
 from core.models.sensors import Sensor, SensorLook
 
 __all__ = [

@@ -5,7 +5,7 @@ from typing import Self
 
 from django.db import models
 
-from core.models.runs import HeldRun
+from core.models.held_runs import HeldRun
 
 
 class AlertQuerySet(models.QuerySet["Alert"]):
