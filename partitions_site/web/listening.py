@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods
 
 from core.models import Dag
 from partitions_site import grants
-from partitions_site.web import specforms
+from partitions_site.web import formspecs, specforms
 from partitions_site.web.http import HtmxRequest, answer, deed, found, go, later, sight_of, whole
 from partitions_site.web.specforms import Node
 from scheduling import configuration
@@ -195,7 +195,7 @@ def _kept(row: Dag) -> tuple[str, ...]:
 def _asked(request: HtmxRequest) -> Any:
     """The spec that was sent: as the form, or as JSON if that is what was to be used."""
     if request.POST.get("use") != "raw":
-        return specforms.read(request.POST)
+        return formspecs.read(request.POST)
     try:
         return json.loads(request.POST.get("raw", ""))
     except (ValueError, RecursionError):

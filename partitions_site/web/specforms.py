@@ -1,6 +1,6 @@
-"""Specs as nested forms: what is drawn for a part, and what a form that comes back says.
+"""Specs as nested forms: what is drawn for a part, filled in with what a spec says.
 
-Both ask the description of each class (`algebra.described`), so a class that a plug-in registers has a form
+It asks the description of each class (`algebra.described`), so a class that a plug-in registers has a form
 like any other. A field is called by its path in the spec: `spec.default_mapper.window.direction`.
 """
 
@@ -11,26 +11,19 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from scheduling.algebra import condition_specs, specs
-from scheduling.algebra.condition_text import parse
-from scheduling.algebra.described import FieldDescription, TypeDescription, describe, describe_all
+from partitions_site.web.formspecs import MOST_ITEMS, MOST_LEVELS, ROOT
+from scheduling.algebra import condition_specs
+from scheduling.algebra.described import FieldDescription, describe_all
 from scheduling.algebra.differences import ABSENT
 from scheduling.algebra.durations import duration_text
-from scheduling.algebra.errors import InvalidDefinition
-
-ROOT = "spec"
-MOST_LEVELS = 12
-MOST_ITEMS = 50
-
-Given = Mapping[str, str]
 
 
 @dataclass(slots=True)
 class Node:
     """One thing to fill in. `form` is how; `parts` are what stands inside it.
 
-    `types` are what may be chosen for a part: value and words, the chosen one's in `value`; `sentence` says
-    what that is. `others` is whatever a field of text or a choice holds.
+    `types` are what may be chosen: values and their words. The chosen one is in `value`, as is whatever a
+    field of text holds; `sentence` says what a chosen part is.
     """
 
     path: str
@@ -76,11 +69,6 @@ def draw(spec: object, kind: str = "timetable", *, types: tuple[str, ...] = ()) 
     """The form of a part, filled in with what `spec` says, as far as that can be."""
     told = FieldDescription("", "part", kind=kind, types=types)
     return _part(spec, ROOT, told, 0)
-
-
-def read(given: Given, kind: str = "timetable") -> Any:
-    """The spec that a form says. It may be one that cannot be: whoever loads it says where it is wrong."""
-    return _read_part(given, ROOT, FieldDescription("", "part", kind=kind), 0)
 
 
 def point(root: Node, path: str, sentence: str, pointed: str = "") -> bool:
@@ -211,89 +199,3 @@ def _text(value: Any, told: FieldDescription) -> str:
     if told.form == "json":
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def _read_part(given: Given, path: str, told: FieldDescription, level: int) -> Any:
-    name = given.get(f"{path}.type", "")
-    if not name or level > MOST_LEVELS:
-        return ABSENT
-    if name in told.choices:
-        return name
-    try:
-        described: TypeDescription = describe(name, told.kind)
-    except InvalidDefinition:
-        return {"type": name}
-    read = {each.name: _read_field(given, f"{path}.{each.name}", each, level) for each in described.fields}
-    return {"type": name} | {name: value for name, value in read.items() if value is not ABSENT}
-
-
-def _read_field(given: Given, path: str, told: FieldDescription, level: int) -> Any:
-    if told.form == "part":
-        return _read_part(given, path, told, level + 1)
-    if told.form in ("parts", "pairs"):
-        return _read_items(given, path, told, level)
-    text = given.get(path)
-    if text is None or (not text.strip() and not (told.form == "text" and told.is_required and text)):
-        return ABSENT
-    value = _value(text.replace("\r\n", "\n"), told)
-    is_default = value == told.default and type(value) is type(told.default)
-    return ABSENT if is_default and not told.is_required else value
-
-
-def _read_items(given: Given, path: str, told: FieldDescription, level: int) -> Any:
-    first, second = told.pair_names
-    element = FieldDescription(second, "part", kind=told.kind)
-    found: list[Any] = []
-    for number in range(MOST_ITEMS + 1):
-        place = f"{path}[{number}]"
-        within = place if told.form == "parts" else f"{place}.{second}"
-        if f"{within}.type" not in given:
-            break
-        part = _read_part(given, within, element, level + 1)
-        if part is ABSENT:
-            continue
-        found.append(
-            part if told.form == "parts" else {first: _named(given, f"{place}.{first}"), second: part}
-        )
-    return found if found or told.is_required else ABSENT
-
-
-def _named(given: Given, path: str) -> Any:
-    """The first of a pair: an asset, or the name of a dimension."""
-    text = given.get(path, "").strip()
-    return _condition(text) if path.endswith(".asset") else text
-
-
-def _value(text: str, told: FieldDescription) -> Any:
-    if told.form == "whole" and re.fullmatch(r"\s*[+-]?[0-9]{1,18}\s*", text):
-        return int(text)
-    if told.form == "number" and re.fullmatch(r"\s*[+-]?[0-9]{1,18}(\.[0-9]{1,18})?\s*", text):
-        return float(text)
-    if told.form == "flag":
-        return {"yes": True, "no": False}.get(text, text)
-    if told.form == "texts":
-        return [line for line in text.split("\n") if line.strip()]
-    if told.form == "condition":
-        return _condition(text)
-    if told.form == "json":
-        return _json(text)
-    if told.form in ("span", "moment", "date"):
-        return 0 if told.form == "span" and text.strip() == "0" else text.strip()
-    return text
-
-
-def _condition(text: str) -> Any:
-    """The spec that a text says; the text itself if it says none: whoever loads it says where it is wrong."""
-    if text.lstrip().startswith("{"):
-        return _json(text)
-    try:
-        return specs.dump(parse(text))
-    except InvalidDefinition:
-        return text
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partitions_site.web import specforms
-from partitions_site.web.specforms import ROOT, draw, point, read
+from partitions_site.web.formspecs import MOST_LEVELS, ROOT, read
+from partitions_site.web.specforms import draw, point
 from scheduling.algebra import registry, specs
 from scheduling.algebra.errors import InvalidDefinition
 from scheduling.algebra.mappers import Mapper
@@ -234,4 +234,4 @@ class TestPointing:
 
 def test_names_of_fields_are_names_in_html():
     assert {node.id for node in draw(LISTENING).walk()} >= {"spec-default_mapper-window-direction"}
-    assert specforms.MOST_LEVELS > 4
+    assert MOST_LEVELS > 4
