@@ -1,16 +1,15 @@
-"""Every setting of an installation, once. What can be changed has one environment variable."""
+"""Every setting that an installation can change, once: each has one environment variable."""
 
 import os
 from importlib.util import find_spec
-from pathlib import Path
 from urllib.parse import quote
 
 from partitions_site.database import database
 from partitions_site.environment import Environment, WrongSetting
+from partitions_site.fixed import *  # noqa: F403  (settings are the names of this module)
+from partitions_site.fixed import BASE_DIR, SWEEP_EXPIRES
 from partitions_site.secret import kept_secret
 
-VERSION = "0.1.0"
-BASE_DIR = Path(__file__).resolve().parent.parent
 env = Environment(os.environ)
 
 # Where things are
@@ -58,13 +57,10 @@ HTTPS = env.flag(
 )
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
-SECURE_REDIRECT_EXEMPT = [r"^(livez|readyz|metrics)$"]  # asked from inside, where there is no proxy
 HSTS_SECONDS = env.number(
     "PARTITA_HSTS_SECONDS", 3600, "With https: how long browsers come by https only; a year when all is well"
 )
 SECURE_HSTS_SECONDS = HSTS_SECONDS if HTTPS else 0
-# Whether neighbouring host names speak https, too, only their owner knows.
-SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 PROXIES = env.number(
     "PARTITA_PROXIES",
     0,
@@ -93,71 +89,8 @@ if OIDC_ISSUER and not OIDC_CLIENT_ID:
     raise WrongSetting("PARTITA_OIDC_CLIENT_ID must be set where PARTITA_OIDC_ISSUER is")
 if OIDC_ISSUER and find_spec("authlib") is None:
     raise WrongSetting("PARTITA_OIDC_ISSUER needs Authlib: install it as requirements.txt pins it")
-X_FRAME_OPTIONS = "DENY"
-LOGIN_URL = "login"
-LOGIN_REDIRECT_URL = "/"
-LOGOUT_REDIRECT_URL = LOGIN_URL
-AUTHENTICATION_BACKENDS = ["partitions_site.credentials.Backend"]
-AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")
-]
 
-# The application
-INSTALLED_APPS = [
-    "django.contrib.admin",
-    "django.contrib.auth",
-    "django.contrib.contenttypes",
-    "django.contrib.humanize",
-    "django.contrib.sessions",
-    "django.contrib.messages",
-    "django.contrib.staticfiles",
-    "django_htmx",
-    "rest_framework",
-    "knox",
-    "drf_spectacular",
-    "drf_spectacular_sidecar",
-    "core",
-    "scheduling",
-    "partitions_site",
-]
-MIDDLEWARE = [
-    "partitions_site.tracing.RequestId",
-    "django.middleware.security.SecurityMiddleware",
-    "partitions_site.middleware.ContentSecurityPolicy",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "django_htmx.middleware.HtmxMiddleware",
-]
-ROOT_URLCONF = "partitions_site.urls"
-APPEND_SLASH = False
-ASGI_APPLICATION = "partitions_site.asgi.application"
-WSGI_APPLICATION = "partitions_site.wsgi.application"
-TEMPLATES = [
-    {
-        "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
-        "APP_DIRS": True,
-        "OPTIONS": {
-            "context_processors": [
-                "django.template.context_processors.request",
-                "django.contrib.auth.context_processors.auth",
-                "django.contrib.messages.context_processors.messages",
-                "partitions_site.middleware.csp_nonce",
-            ]
-        },
-    }
-]
-STATIC_URL = "/static/"
-STATICFILES_DIRS = [BASE_DIR / "static"]
-WHITENOISE_USE_FINDERS = True  # files are served from where they lie: nothing to collect before a start
-LANGUAGE_CODE = "en-gb"
-USE_TZ = True
+# The site
 TIME_ZONE = env.text(
     "PARTITA_TIME_ZONE", "UTC", "Zone in which pages show instants; everything is stored in UTC"
 )
@@ -173,7 +106,6 @@ DATABASES = {
         ),
     )
 }
-DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
@@ -185,36 +117,8 @@ CACHES = {
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }
 
+# Requests and the API
 WEB_THREADS = env.number("PARTITA_WEB_THREADS", 8, "Requests that one web process answers at a time")
-
-# The API
-REST_FRAMEWORK = {
-    # Every address states its own (see api/auth.py); one that forgot to is closed.
-    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAdminUser"],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "partitions_site.api.errors.answer",
-    "TEST_REQUEST_DEFAULT_FORMAT": "json",
-}
-SPECTACULAR_SETTINGS = {
-    "TITLE": "Partita",
-    "DESCRIPTION": "Assets and their partitions, held runs, Dag runs. Scripts for Airflow's API work here.",
-    "VERSION": VERSION,
-    "OAS_VERSION": "3.1.0",
-    "SERVE_INCLUDE_SCHEMA": False,
-    "SERVE_PERMISSIONS": [],
-    "SCHEMA_PATH_PREFIX": "/api/v2",
-    "COMPONENT_SPLIT_REQUEST": True,
-    "ENUM_NAME_OVERRIDES": {"SettableStateEnum": ("queued", "success", "failed")},
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "REDOC_DIST": "SIDECAR",
-}
-KNOX_TOKEN_MODEL = "partitions_site.ApiToken"  # noqa: S105  (the name of a model)
-# Its own migrations make a table for the model that ours replaces, which nothing reads or empties.
-MIGRATION_MODULES = {"knox": None}
-REST_KNOX = {"TOKEN_PREFIX": "pt_", "TOKEN_TTL": None}
 WEB_TOKEN_SECONDS = env.number("PARTITA_TOKEN_SECONDS", 86_400, "Life of a token from POST /auth/token")
 CLI_TOKEN_SECONDS = env.number("PARTITA_CLI_TOKEN_SECONDS", 3_600, "The same from POST /auth/token/cli")
 REQUESTS_PER_MINUTE = env.number(
@@ -277,23 +181,9 @@ KEEP_EVENT_DAYS = env.number(
 KEEP_JOURNAL_DAYS = env.number("PARTITA_KEEP_JOURNAL_DAYS", 800, "The same for the journal")
 WORKERS = env.number("PARTITA_WORKERS", 4, "Dag runs and engine tasks that one worker does at a time")
 
-CELERY_TASK_DEFAULT_QUEUE = "engine"
-CELERY_TASK_ROUTES = {
-    "scheduling.execute_run": {"queue": "work"},
-    "scheduling.look": {"queue": "work"},
-    # Another system may take its time to answer: the engine does not wait for it.
-    "scheduling.send_alerts": {"queue": "work"},
-}
-CELERY_TASK_ACKS_LATE = True
-CELERY_TASK_REJECT_ON_WORKER_LOST = True
-CELERY_TASK_IGNORE_RESULT = True
-CELERY_TASK_SOFT_TIME_LIMIT, CELERY_TASK_TIME_LIMIT = 240, 270
 CELERY_TASK_ANNOTATIONS = {
     "scheduling.execute_run": {"soft_time_limit": RUN_TIME_LIMIT, "time_limit": RUN_TIME_LIMIT + 30}
 }
-CELERY_WORKER_MAX_TASKS_PER_CHILD = 1000
-CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 20
-CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_CONCURRENCY = WORKERS
 # The memory transport only looks every `polling_interval`, for as many messages as it may prefetch: with the
 # usual second and one message, embedded mode would do four tasks a second.
@@ -314,9 +204,6 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
         "global_keyprefix": "partita:",
     }
 )
-CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # intervals only: there is nothing to remember in a file
-SWEEP_EXPIRES = 60  # seconds; the age of a message of beat is read from this
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "scheduling.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_EXPIRES}},
     "advance ticks": {
@@ -326,7 +213,6 @@ CELERY_BEAT_SCHEDULE = {
     },
     "prune": {"task": "scheduling.prune", "schedule": 3600, "options": {"expires": 3600}},
 }
-CELERY_TIMEZONE = "UTC"
 
 LOG_LEVEL = env.text("PARTITA_LOG_LEVEL", "INFO", "DEBUG, INFO, WARNING or ERROR").upper()
 LOGGING = {
