@@ -8,11 +8,10 @@ from core.models import AssetEvent, DagRun, LogLine
 from partitions_site import roles
 from scheduling import claims, runs, webhooks
 from scheduling.runs import Ask
-from tests.engine.world import ALICE, NOW, dag
+from tests.engine.world import ALICE, NOW, RUNTIME, dag
 
 pytestmark = pytest.mark.django_db
 URL = "/api/v2/runs"
-RUNTIME = {"type": "PartitionedAtRuntime"}
 WORKER = {"worker": "etl-1", "attempt": 1}
 
 

@@ -11,9 +11,8 @@ from scheduling.algebra.time_partitions import DailyPartitions, HourlyPartitions
 from scheduling.backfills import Ask
 from scheduling.runs import Ask as RunAsk
 from tests.engine import world
-from tests.engine.world import ALICE, NOW, asset, consumer, dag
+from tests.engine.world import ALICE, NOW, RUNTIME, asset, consumer, dag
 
-RUNTIME = {"type": "PartitionedAtRuntime"}
 SECOND = timedelta(seconds=1)
 
 

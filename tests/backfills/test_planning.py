@@ -14,8 +14,8 @@ from scheduling.algebra.selections import InvalidSelection
 from scheduling.algebra.time_partitions import DailyPartitions, MinutelyPartitions
 from scheduling.backfills import CannotBackfill, Dates, Order, Reprocess
 from scheduling.runs import Ask as RunAsk
-from tests.backfills.play import RUNTIME, ask, attempt, days, keys, plan, producer
-from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, asset, consumer, dag, emit, hours
+from tests.backfills.play import ask, attempt, days, keys, plan, producer
+from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, RUNTIME, asset, consumer, dag, emit, hours
 from tests.moments import utc
 
 pytestmark = pytest.mark.django_db

@@ -8,8 +8,8 @@ from scheduling.algebra import specs
 from scheduling.algebra.time_partitions import TimePartitions
 from scheduling.backfills import Reprocess, Wanted
 from scheduling.runs import Ask as RunAsk
-from tests.backfills.play import RUNTIME, attempt, begin, daily, days, keys, plan, producer, reasons
-from tests.engine.world import ALICE, NOW, asset, dag, emit
+from tests.backfills.play import attempt, begin, daily, days, keys, plan, producer, reasons
+from tests.engine.world import ALICE, NOW, RUNTIME, asset, dag, emit
 from tests.moments import utc
 
 pytestmark = pytest.mark.django_db

@@ -6,11 +6,10 @@ from core.models import AssetEvent, Dag, DagRun
 from scheduling import claims, execution, runs
 from scheduling.runs import NewRun, Type
 from tests.engine import world
-from tests.engine.world import NOW, asset, dag, part, start
+from tests.engine.world import NOW, RUNTIME, asset, dag, part, start
 from tests.sdk.writing import Directory
 
 pytestmark = pytest.mark.django_db
-RUNTIME = {"type": "PartitionedAtRuntime"}
 DAYS = {"type": "TimePartitions", "cadence": "day", "start": "2026-01-01"}
 KEYS = ["2026-03-01", "2026-03-02", "2026-03-03"]
 

@@ -9,10 +9,9 @@ from django.test.utils import CaptureQueriesContext
 from core.models import Backfill, BackfillTarget, DagRun
 from scheduling import claims, runs
 from scheduling.runs import NewRun, Type
-from tests.engine.world import NOW, dag
+from tests.engine.world import NOW, RUNTIME, dag
 
 pytestmark = pytest.mark.django_db
-RUNTIME = {"type": "PartitionedAtRuntime"}
 SECOND = timedelta(seconds=1)
 
 

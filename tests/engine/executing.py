@@ -24,6 +24,11 @@ def run(dag_id: str = "d", key: str | None = None, **ask) -> DagRun:
     return DagRun.objects.get(pk=claim.pk)
 
 
+def again(run: DagRun) -> DagRun:
+    """The run as it is now."""
+    return DagRun.objects.select_related("dag").get(pk=run.pk)
+
+
 def defined(directory: Directory, text: str) -> None:
     directory.write("a", text)
     report = directory.sync()

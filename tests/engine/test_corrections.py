@@ -9,6 +9,7 @@ from tests.engine.world import (
     IDENTITY,
     MINUTE,
     NOW,
+    RUNTIME,
     consumer,
     dag,
     emit,
@@ -20,7 +21,6 @@ from tests.engine.world import (
 )
 
 pytestmark = pytest.mark.django_db
-RUNTIME = {"type": "PartitionedAtRuntime"}
 State = DagRun.State
 
 

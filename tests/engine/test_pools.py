@@ -12,10 +12,9 @@ from core.models import Backfill, BackfillTarget, DagRun, Pool
 from scheduling import claims, retries, runs, slots
 from scheduling.runs import NewRun, Type
 from scheduling.slots import Use
-from tests.engine.world import NOW, dag
+from tests.engine.world import NOW, RUNTIME, dag
 
 pytestmark = pytest.mark.django_db
-RUNTIME = {"type": "PartitionedAtRuntime"}
 SECOND = timedelta(seconds=1)
 
 

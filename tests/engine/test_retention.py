@@ -22,6 +22,7 @@ from tests.engine.world import (
     IDENTITY,
     MINUTE,
     NOW,
+    RUNTIME,
     consumer,
     dag,
     emit,
@@ -33,7 +34,6 @@ from tests.engine.world import (
 )
 
 pytestmark = pytest.mark.django_db
-RUNTIME = {"type": "PartitionedAtRuntime"}
 
 
 @pytest.fixture

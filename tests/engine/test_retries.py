@@ -8,21 +8,17 @@ from core.models import AssetEvent, DagRun, JournalEntry, LogLine
 from scheduling import claims, corrections, execution, retries, runs
 from scheduling.authoring.attempts import Attempts
 from scheduling.runs import Ask
-from tests.engine.world import ALICE, MINUTE, NOW, dag, finish, part, start
+from tests.engine.executing import again
+from tests.engine.world import ALICE, MINUTE, NOW, RUNTIME, dag, finish, part, start
 from tests.sdk.writing import Directory
 
 pytestmark = pytest.mark.django_db
-RUNTIME = {"type": "PartitionedAtRuntime"}
 SECOND = timedelta(seconds=1)
 
 
 def make(key="k", **fields):
     made = dag("d", RUNTIME, writes=["out"], **{"retries": 2, "retry_delay": MINUTE} | fields)
     return runs.trigger(made, Ask(key), deed=ALICE, at=NOW)
-
-
-def again(run):
-    return DagRun.objects.select_related("dag").get(pk=run.pk)
 
 
 class TestAFailedAttempt:

@@ -12,6 +12,7 @@ from tests.engine.world import (
     IDENTITY,
     MINUTE,
     NOW,
+    RUNTIME,
     asset,
     consumer,
     dag,
@@ -23,7 +24,6 @@ from tests.engine.world import (
 )
 
 pytestmark = pytest.mark.django_db
-RUNTIME = {"type": "PartitionedAtRuntime"}
 
 
 class Attempts:

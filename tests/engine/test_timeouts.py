@@ -13,16 +13,12 @@ from core.models import AssetEvent, Dag, DagRun, LogLine
 from scheduling import claims, execution, lease, runs, tasks, timeouts
 from scheduling.authoring.context import RunTimedOut
 from scheduling.runs import Ask
-from tests.engine.world import ALICE, MINUTE, NOW, dag, finish, part, start
+from tests.engine.executing import again
+from tests.engine.world import ALICE, MINUTE, NOW, RUNTIME, dag, finish, part, start
 from tests.sdk.writing import Directory
 
-RUNTIME = {"type": "PartitionedAtRuntime"}
 SECOND = timedelta(seconds=1)
 SOON = timedelta(milliseconds=50)
-
-
-def again(run):
-    return DagRun.objects.select_related("dag").get(pk=run.pk)
 
 
 def spin():

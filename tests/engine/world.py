@@ -12,6 +12,7 @@ from scheduling.journal import Deed
 NOW = datetime(2026, 3, 11, 9, 10, tzinfo=UTC)
 ALICE = Deed(by="alice", via="web")
 
+RUNTIME = {"type": "PartitionedAtRuntime"}
 IDENTITY = {"type": "IdentityMapper"}
 HOURS_TO_DAY = {
     "type": "RollupMapper",

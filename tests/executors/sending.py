@@ -3,6 +3,7 @@
 from core.models import AssetEvent, Dag, DagRun, LogLine
 from scheduling import execution, runs
 from scheduling.runs import Ask
+from tests.engine.executing import again
 from tests.engine.world import ALICE, NOW, start
 
 SECRET = "correct horse battery"
@@ -16,10 +17,6 @@ def send(run, at=NOW):
     """One attempt at the run, as a worker makes it."""
     execution.execute(start(DagRun.objects.get(pk=run.pk), at=at), clock=lambda: at)
     return again(run)
-
-
-def again(run):
-    return DagRun.objects.select_related("dag").get(pk=run.pk)
 
 
 def emitted():

@@ -7,16 +7,16 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 
-from core.models import AssetEvent, DagRun, LogLine, Pool
+from core.models import AssetEvent, LogLine, Pool
 from scheduling import claims, elsewhere, restart, runs, timeouts
 from scheduling.authoring.outlets import NotAnOutlet
 from scheduling.elsewhere import Hold, NotWithYou
 from scheduling.reports import Report, Written
 from scheduling.runs import Ask
-from tests.engine.world import ALICE, MINUTE, NOW, dag, part
+from tests.engine.executing import again
+from tests.engine.world import ALICE, MINUTE, NOW, RUNTIME, dag, part
 
 pytestmark = pytest.mark.django_db
-RUNTIME = {"type": "PartitionedAtRuntime"}
 MINE = Hold("etl-1", 1)
 
 
@@ -34,10 +34,6 @@ def take(worker="etl-1", now=NOW, **options):
 
 def keys(taken):
     return [run.partition_key for run in taken]
-
-
-def again(run):
-    return DagRun.objects.select_related("dag").get(pk=run.pk)
 
 
 class TestTake:
