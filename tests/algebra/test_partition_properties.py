@@ -19,15 +19,8 @@ from scheduling.algebra.partitions import StaticPartitions
 from scheduling.algebra.selections import InvalidSelection
 from scheduling.algebra.subsets import keys_of, text_of
 from scheduling.algebra.time_partitions import DailyPartitions, TimePartitions, partitions_of
+from tests.algebra.zones import ZONES
 
-ZONES = [
-    "UTC",
-    "America/New_York",
-    "Europe/Berlin",
-    "Australia/Lord_Howe",
-    "America/Santiago",
-    "Asia/Kolkata",
-]
 CADENCES = ["hour", "day", "week", "month", "*/30 * * * *", "30 2 * * *", "0 5 * * 1-5", "0 0 1,15 * *"]
 CRONS = {"hour": "0 * * * *", "day": "0 0 * * *", "week": "0 0 * * 1", "month": "0 0 1 * *"}
 # Around the changes of clocks of a year.

@@ -17,18 +17,12 @@ from scheduling.algebra.periods import (
     wall_of,
     zone,
 )
+from tests.algebra.zones import CHANGING
 from tests.moments import utc
 
 NEW_YORK, SANTIAGO, APIA = zone("America/New_York"), zone("America/Santiago"), zone("Pacific/Apia")
 LORD_HOWE, TROLL = zone("Australia/Lord_Howe"), zone("Antarctica/Troll")
 UTC_ZONE = zone("UTC")
-CHANGING = [
-    "America/New_York",
-    "Europe/Berlin",
-    "Australia/Lord_Howe",
-    "America/Santiago",
-    "Africa/Casablanca",
-]
 PERIODS = [Grain.MINUTE, Grain.HOUR, Grain.DAY, Grain.WEEK, Grain.MONTH, Grain.QUARTER, Grain.YEAR]
 
 

@@ -8,16 +8,8 @@ import pytest
 
 from scheduling.algebra.members import members
 from scheduling.algebra.periods import Grain, next_start, start_at, start_of
-from tests.algebra.zones import alike
+from tests.algebra.zones import CHANGING, alike
 from tests.moments import utc
-
-CHANGING = [
-    "America/New_York",
-    "Europe/Berlin",
-    "Australia/Lord_Howe",
-    "America/Santiago",
-    "Africa/Casablanca",
-]
 
 
 def runs_of_labels(found, first, last, label):

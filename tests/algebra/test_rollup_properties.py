@@ -26,16 +26,9 @@ from scheduling.algebra.windows import (
     WeekWindow,
     YearWindow,
 )
+from tests.algebra.zones import ZONES
 
 OFFSET = "%Y-%m-%dT%H:%M:%S%z"
-ZONES = [
-    "UTC",
-    "America/New_York",
-    "Europe/Berlin",
-    "Australia/Lord_Howe",
-    "America/Santiago",
-    "Asia/Kolkata",
-]
 FORWARD = [
     (StartOfHourMapper, HourWindow, {}),
     (StartOfDayMapper, DayWindow, {}),

@@ -19,16 +19,10 @@ from scheduling.algebra.periods import (
     week_starting,
     zone,
 )
+from tests.algebra.zones import CHANGING
 from tests.moments import utc
 
 NEW_YORK, SANTIAGO, APIA = zone("America/New_York"), zone("America/Santiago"), zone("Pacific/Apia")
-CHANGING = [
-    "America/New_York",
-    "Europe/Berlin",
-    "Australia/Lord_Howe",
-    "America/Santiago",
-    "Africa/Casablanca",
-]
 
 
 class TestGrain:

@@ -6,6 +6,25 @@ from zoneinfo import ZoneInfo, available_timezones
 
 DAY, SECOND = timedelta(days=1), timedelta(seconds=1)
 
+CHANGING = [
+    "America/New_York",
+    "Europe/Berlin",
+    "Australia/Lord_Howe",
+    "America/Santiago",
+    "Africa/Casablanca",
+]
+"""Zones whose clocks change, each in a way of its own."""
+
+ZONES = [
+    "UTC",
+    "America/New_York",
+    "Europe/Berlin",
+    "Australia/Lord_Howe",
+    "America/Santiago",
+    "Asia/Kolkata",
+]
+"""Some of these, and two whose clocks do not change."""
+
 
 @lru_cache
 def alike(year: int) -> dict[str, tuple[str, ...]]:
