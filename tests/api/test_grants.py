@@ -16,6 +16,12 @@ from tests.engine.world import asset
 pytestmark = pytest.mark.django_db
 ALL = [each for each in addresses() if each[0] not in OPEN]
 GROUPED_ONES = [each for each in ALL if each[1].within == GROUPED]
+READS, WRITES = (
+    pytest.mark.parametrize(
+        ("address", "view", "method"), [each for each in GROUPED_ONES if (each[2] == "get") is reads]
+    )
+    for reads in (True, False)
+)
 PREFIX = "api/v2/"
 
 
@@ -86,9 +92,7 @@ class TestEveryAddress:
         assert answer.status_code == 403
         assert MARK not in answer.content.decode()
 
-    @pytest.mark.parametrize(
-        ("address", "view", "method"), [each for each in GROUPED_ONES if each[2] == "get"]
-    )
+    @READS
     def test_shows_nothing_of_another_group(self, groups, address, view, method):
         answer = ask(client_of(granted(roles.ADMIN)), address, method, groups[THEIRS])
         if "<" in address:
@@ -97,9 +101,7 @@ class TestEveryAddress:
             assert answer.status_code == 200
             assert MARK not in answer.content.decode()
 
-    @pytest.mark.parametrize(
-        ("address", "view", "method"), [each for each in GROUPED_ONES if each[2] == "get"]
-    )
+    @READS
     def test_shows_what_is_of_ours(self, groups, address, view, method):
         answer = ask(client_of(granted(roles.VIEWER)), address, method, groups[OURS])
         missing = address.endswith("queuedEvents") or "pending" in address
@@ -107,9 +109,7 @@ class TestEveryAddress:
         text = "" if answer.streaming else answer.content.decode()
         assert MARK not in text
 
-    @pytest.mark.parametrize(
-        ("address", "view", "method"), [each for each in GROUPED_ONES if each[2] != "get"]
-    )
+    @WRITES
     def test_does_nothing_to_another_group(self, groups, address, view, method):
         before = state()
         answer = ask(client_of(granted(roles.ADMIN)), address, method, groups[THEIRS])
@@ -127,9 +127,7 @@ class TestEveryAddress:
         assert after[1:5] == before[1:5]
 
     @pytest.mark.parametrize("role", list(roles.GRANTS))
-    @pytest.mark.parametrize(
-        ("address", "view", "method"), [each for each in GROUPED_ONES if each[2] != "get"]
-    )
+    @WRITES
     def test_lets_in_who_may_there_and_nobody_else(self, groups, address, view, method, role):
         needed = view.needs[method.upper()]
         holds = Group.objects.get(name=role).permissions.values_list("codename", flat=True)

@@ -1,4 +1,4 @@
-"""A Dag that waits for every hour of a day, and whose wait somebody loosens."""
+"""Dags that wait for every hour of a day, and whose wait somebody loosens."""
 
 from scheduling.sdk import (
     DAG,
@@ -13,12 +13,14 @@ from scheduling.sdk import (
 till_counts = Asset("till_counts", group="tills")
 vault_counts = Asset("vault_counts", group="tills")
 
-with DAG(
-    "close_tills",
-    schedule=PartitionedAssetTimetable(
-        assets=till_counts, default_partition_mapper=RollupMapper(StartOfDayMapper(), DayWindow())
-    ),
-):
+
+def day_of_hours(counts):
+    """Runs for a day of `counts` when all of its hours are there."""
+    rollup = RollupMapper(StartOfDayMapper(), DayWindow())
+    return PartitionedAssetTimetable(assets=counts, default_partition_mapper=rollup)
+
+
+with DAG("close_tills", schedule=day_of_hours(till_counts)):
 
     @task(outlets=[Asset("closed_tills", group="tills")])
     def close(dag_run):
@@ -26,12 +28,7 @@ with DAG(
 
     close()
 
-with DAG(
-    "close_vaults",
-    schedule=PartitionedAssetTimetable(
-        assets=vault_counts, default_partition_mapper=RollupMapper(StartOfDayMapper(), DayWindow())
-    ),
-):
+with DAG("close_vaults", schedule=day_of_hours(vault_counts)):
 
     @task(outlets=[Asset("closed_vaults", group="tills")])
     def close_vault(dag_run):
