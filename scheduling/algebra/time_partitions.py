@@ -9,14 +9,6 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from scheduling.algebra import periods
-from scheduling.algebra.cadences import (
-    GRAINS,
-    cadence_of,
-    cadence_of_ticks,
-    default_format,
-    instant_in,
-    starts_of,
-)
 from scheduling.algebra.calendars import Excluding, Exclusion, read_exclusions
 from scheduling.algebra.cron_timetables import CronPartitionTimetable
 from scheduling.algebra.cron_words import cron_words
@@ -25,6 +17,14 @@ from scheduling.algebra.keys import KeyFormat
 from scheduling.algebra.occurrences import Occurrences
 from scheduling.algebra.partitions import Partitions
 from scheduling.algebra.periods import Grain
+from scheduling.algebra.starts import (
+    GRAINS,
+    cadence_of,
+    cadence_of_ticks,
+    default_format,
+    instant_in,
+    starts_of,
+)
 from scheduling.algebra.temporal import repeated_names, tells_apart
 from scheduling.algebra.transitions import EARLIEST, LATEST
 
