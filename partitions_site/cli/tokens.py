@@ -6,6 +6,7 @@ from datetime import timedelta
 from django.contrib.auth.models import User
 
 from partitions_site import tokens
+from partitions_site.cli.names import called
 from partitions_site.cli.parsing import NotFound, Spoken, add_deeds, deed, now
 from partitions_site.cli.replies import Reply, done, shown, table
 from partitions_site.models import ApiToken
@@ -50,7 +51,7 @@ def _make(given: Namespace) -> Reply:
 def _revoke(given: Namespace) -> Reply:
     row = tokens.everybodys().filter(token_key=given.id).first()
     if row is None:
-        raise NotFound(f"no token begins with {given.id}: `partita tokens` lists them")
+        raise NotFound(f"no token begins with {given.id}: `{called()} tokens` lists them")
     told = _row(row)
     tokens.revoke(row, deed=deed(given), at=now())
     return done(f"{row.name or given.id} of {told['owner']} is revoked", told)

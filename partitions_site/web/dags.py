@@ -155,14 +155,14 @@ def _asks(given: Mapping[str, str], keys: Sequence[str]) -> list[Ask]:
 def _why(request: HtmxRequest, row: Dag, now: datetime) -> dict[str, Any]:
     """What is known of the key that is asked about, if one is; of a Dag without keys, of its next run."""
     key, is_asked = request.GET.get("why", "").strip(), "why" in request.GET
-    found = {"key": key, "is_asked": is_asked, "takes_key": _takes_key(row)}
+    asked = {"key": key, "is_asked": is_asked, "takes_key": _takes_key(row)}
     if not is_asked:
-        return found
+        return asked
     try:
         told = explain(row, key or None, now=now)
-        return found | {"explanation": told, "groups": board.together(told.facts, told.verdict)}
+        return asked | {"explanation": told, "groups": board.together(told.facts, told.verdict)}
     except PartitionError as error:
-        return found | {"problem": str(error)}
+        return asked | {"problem": str(error)}
 
 
 def _lines(words: str, sight: Sight) -> list[board.DagLine]:

@@ -168,8 +168,8 @@ T = TypeVar("T")
 
 def later(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
     """What `function` will return, asked only if a template looks at it."""
-    answer: Any = SimpleLazyObject(partial(function, *args, **kwargs))
-    return answer
+    lazy: Any = SimpleLazyObject(partial(function, *args, **kwargs))
+    return lazy
 
 
 def theme(request: HttpRequest) -> str:

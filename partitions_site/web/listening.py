@@ -161,13 +161,10 @@ def _show(request: HtmxRequest, row: Dag, proposal: Proposal, *, status: int = 2
 
 def _fed(proposal: Proposal, sight: Sight) -> list[tuple[str, Problem]]:
     """New problems of Dags that this one feeds, of those that are shown."""
-    found = proposal.preview.elsewhere if proposal.preview else ()
-    shown = set(
-        Dag.objects.filter(sight.dags(), dag_id__in=[name for name, _ in found]).values_list(
-            "dag_id", flat=True
-        )
-    )
-    return [(name, problem) for name, problem in found if name in shown]
+    new = proposal.preview.elsewhere if proposal.preview else ()
+    dags = Dag.objects.filter(sight.dags(), dag_id__in=[name for name, _ in new])
+    shown = set(dags.values_list("dag_id", flat=True))
+    return [(name, problem) for name, problem in new if name in shown]
 
 
 def _proposed(row: Dag, spec: Any, keys: tuple[str, ...]) -> Proposal:

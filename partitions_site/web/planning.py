@@ -195,11 +195,11 @@ def _rows(plan: Plan, show: str) -> list[tuple[Dag, str, str, bool]]:
 
 
 def _reasons(plan: Plan) -> list[tuple[str, int]]:
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for part in plan.parts:
         for reason, count in part.reasons():
-            found[reason] = found.get(reason, 0) + count
-    return sorted(found.items(), key=lambda each: -each[1])
+            counts[reason] = counts.get(reason, 0) + count
+    return sorted(counts.items(), key=lambda each: -each[1])
 
 
 def _time_needed(plan: Plan) -> timedelta | None:

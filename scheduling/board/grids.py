@@ -24,6 +24,7 @@ LADDER = ((HOUR, MINUTE), (DAY, HOUR), (MONTH, DAY), (YEAR, MONTH))
 """Row and column unit of each layout, finest first."""
 
 Units = tuple[int, int]
+
 MOST_NAMED = 500
 """Keys without time that are shown with their names; of more there is a list."""
 
@@ -85,10 +86,10 @@ def _without_time(sheet: "_Sheet", positions: range, first_row: int) -> Grid | N
     if all(place.others for place in order):
         table = order.table(positions, 0, 0)
         return _page(sheet, table, first_row, "") if len(table.heads) <= WIDEST else None
-    return _wall(sheet, positions, first_row)
+    return _wall(sheet, positions)
 
 
-def _wall(sheet: "_Sheet", positions: range, first_row: int) -> Grid | None:
+def _wall(sheet: "_Sheet", positions: range) -> Grid | None:
     """Keys without time or segments, in their order, each with its name beside its square."""
     if len(positions) > MOST_NAMED:
         return None
