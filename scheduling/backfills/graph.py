@@ -8,7 +8,6 @@ from graphlib import CycleError, TopologicalSorter
 from core.models import Dag, Dependency, Outlet
 from scheduling.backfills.asking import CannotBackfill
 
-AssetId = int
 DagId = int
 Links = dict[int, set[int]]
 

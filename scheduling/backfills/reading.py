@@ -1,13 +1,11 @@
-"""What pages and the API show of backfills: how far each is, its Dags, its partitions, where they stand."""
+"""What the API and the command line show of backfills: how far each is, its Dags, its partitions."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from dataclasses import dataclass
 from enum import StrEnum
 
-from django.db.models import Avg, Count, F, IntegerField, QuerySet, Sum
-from django.db.models.functions import Cast
+from django.db.models import Count, QuerySet, Sum
 
 from core.models import Backfill, BackfillPartition, BackfillTarget, Dag, DagRun
 
@@ -56,17 +54,8 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Bucket:
-    """Neighbours in the order of a Dag's partitions, and how many of them are in which state."""
-
-    first: int
-    last: int
-    counts: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
 class Lane:
-    """One Dag of a backfill: how far it is, in which states its partitions are, and where in their order.
+    """One Dag of a backfill: how far it is, and in which states its partitions are.
 
     `limited_by` is what its next runs wait for, if it is a limit.
     """
@@ -74,7 +63,6 @@ class Lane:
     target: BackfillTarget
     progress: Progress
     states: Mapping[str, int]
-    buckets: Sequence[Bucket] = field(default=())
     limited_by: str = ""
 
 
@@ -102,10 +90,10 @@ def status_of(backfill: Backfill, progress: Progress) -> Status:
     return Status.PAUSED if backfill.is_paused else Status.RUNNING
 
 
-def lanes(backfill: Backfill, *, width: int = 120) -> list[Lane]:
-    """How far each Dag of a backfill is and, in up to `width` buckets, where. A few queries for each."""
+def lanes(backfill: Backfill) -> list[Lane]:
+    """How far each Dag of a backfill is. A few queries for each."""
     targets = list(backfill.targets.select_related("dag").order_by("layer", "pk"))
-    return [_lane(backfill, target, width) for target in targets]
+    return [_lane(backfill, target) for target in targets]
 
 
 def partitions(backfill: Backfill) -> QuerySet[BackfillPartition]:
@@ -114,43 +102,20 @@ def partitions(backfill: Backfill) -> QuerySet[BackfillPartition]:
     return rows.select_related("target__dag", "run").order_by("target__layer", "target_id", "position")
 
 
-def remaining(backfill: Backfill, progress: Progress) -> timedelta | None:
-    """How long what is open will take, if it goes on as it went; unknown before a run of it has ended."""
-    ended = DagRun.objects.filter(backfill=backfill, state=DagRun.State.SUCCESS, started_at__isnull=False)
-    mean = ended.order_by().aggregate(mean=Avg(F("ended_at") - F("started_at")), runs=Count("pk"))
-    if not mean["runs"] or not progress.open:
-        return None
-    keys_per_run = max(1, round(progress.done / mean["runs"]))
-    return (mean["mean"] or timedelta()) * (progress.open / keys_per_run) / backfill.max_active_runs
-
-
-def latest(dag: Dag | None = None, *, before: datetime | None = None) -> QuerySet[Backfill]:
-    """Backfills, the newest first; of one Dag, or started before an instant."""
+def latest(dag: Dag | None = None) -> QuerySet[Backfill]:
+    """Backfills, the newest first; of one Dag, or of all."""
     rows = Backfill.objects.order_by("-pk")
-    if dag is not None:
-        rows = rows.filter(targets__dag=dag)
-    return rows if before is None else rows.filter(created_at__lt=before)
+    return rows if dag is None else rows.filter(targets__dag=dag)
 
 
-def _lane(backfill: Backfill, target: BackfillTarget, width: int) -> Lane:
-    size = max(1, -(-target.planned // width))
+def _lane(backfill: Backfill, target: BackfillTarget) -> Lane:
     rows = BackfillPartition.objects.filter(target=target).order_by()
-    place = Cast(F("position") / size, IntegerField())
-    found: dict[int, dict[str, int]] = defaultdict(dict)
-    for bucket, state, number in rows.values_list(place, "state").annotate(Count("pk")):
-        found[bucket][state] = number
-    totals: dict[str, int] = defaultdict(int)
-    for counts in found.values():
-        for state, number in counts.items():
-            totals[state] += number
+    counts = Counter(dict(rows.values_list("state").annotate(count=Count("*"))))
     return Lane(
         target=target,
         progress=Progress(target.planned, target.done, target.failed, target.skipped, target.cancelled),
-        states={state: totals[state] for state in State.values if totals[state]},
-        buckets=[
-            Bucket(at * size, min((at + 1) * size, target.planned) - 1, found[at]) for at in sorted(found)
-        ],
-        limited_by=_limit(backfill, target, totals),
+        states={state: counts[state] for state in State.values if counts[state]},
+        limited_by=_limit(backfill, target, counts),
     )
 
 

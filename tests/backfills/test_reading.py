@@ -1,7 +1,5 @@
 """What is shown of backfills."""
 
-from datetime import timedelta
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -10,7 +8,7 @@ from core.models import Dag, DagRun
 from scheduling import backfills, claims
 from scheduling.backfills import reading
 from scheduling.backfills.reading import Progress, Status
-from tests.backfills.play import SECOND, begin, daily, days, drive, execute, listener, producer, turn
+from tests.backfills.play import begin, daily, days, drive, listener, producer, turn
 from tests.engine.world import ALICE, NOW, start
 
 pytestmark = pytest.mark.django_db
@@ -76,27 +74,12 @@ class TestStatus:
 
 
 class TestLanes:
-    def test_say_where_in_the_order_of_keys_things_stand(self):
+    def test_say_how_many_are_in_which_state(self):
         backfill = begin(producer(), selection="[2026-03-01...2026-03-06]")
         drive(backfill, fail=["2026-03-02"])
-        [lane] = reading.lanes(backfill, width=3)
+        [lane] = reading.lanes(backfill)
         assert lane.target.dag.dag_id == "load"
         assert lane.states == {"done": 5, "failed": 1}
-        assert [(each.first, each.last, dict(each.counts)) for each in lane.buckets] == [
-            (0, 1, {"done": 1, "failed": 1}),
-            (2, 3, {"done": 2}),
-            (4, 5, {"done": 2}),
-        ]
-
-    def test_a_bucket_is_a_partition_where_there_is_room(self):
-        backfill = begin(producer(), selection="[2026-03-01...2026-03-05]")
-        [lane] = reading.lanes(backfill)
-        assert [(each.first, each.last) for each in lane.buckets] == [(n, n) for n in range(5)]
-
-    def test_a_last_bucket_may_be_short(self):
-        backfill = begin(producer(), selection="[2026-03-01...2026-03-07]")
-        [lane] = reading.lanes(backfill, width=3)
-        assert [(each.first, each.last) for each in lane.buckets] == [(0, 2), (3, 5), (6, 6)]
 
     def test_one_for_each_dag_upstream_first(self):
         daily("as"), daily("bs")
@@ -147,34 +130,5 @@ class TestLatest:
         made, other = producer("a", "as"), producer("b", "bs")
         rows = [begin(each, keys=(key,)) for each, key in zip((made, other, made), days(1, 3), strict=True)]
         assert list(reading.latest(made)) == [rows[2], rows[0]]
-        assert list(reading.latest(before=NOW)) == []
         assert len(reading.latest()) == 3
         assert [dag.dag_id for dag in reading.dags_of(rows)[rows[1].pk]] == ["b"]
-
-
-class TestRemaining:
-    def test_is_unknown_at_first_and_then_goes_by_what_was(self):
-        backfill = begin(producer(), selection="[2026-03-01...2026-03-09]", max_active_runs=2)
-        assert reading.remaining(backfill, progress(backfill)) is None
-        turn()
-        run = start(DagRun.objects.first())
-        claims.succeed(run, [claims.Output(run.dag.outlets.get().asset)], at=NOW + 10 * SECOND)
-        turn(NOW + 10 * SECOND)
-        assert reading.remaining(backfill, progress(backfill)) == timedelta(seconds=40)
-
-    def test_is_none_when_nothing_is_left(self):
-        backfill = begin(producer(), keys=("2026-03-01",))
-        drive(backfill)
-        assert reading.remaining(backfill, progress(backfill)) is None
-
-    def test_knows_that_a_run_may_take_several_keys(self):
-        backfill = begin(producer(max_keys_per_run=5), keys_per_run=5, max_active_runs=1)
-        turn()
-        execute(
-            most=1,
-            end=lambda run: claims.succeed(
-                run, [claims.Output(run.dag.outlets.get().asset)], at=NOW + 10 * SECOND
-            ),
-        )
-        turn(NOW + 10 * SECOND)
-        assert reading.remaining(backfill, progress(backfill)) == timedelta(seconds=10)
