@@ -24,27 +24,12 @@ from scheduling.algebra.parts import (
 from scheduling.algebra.policies import WaitPolicy
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class ProductMapper(Mapper):
-    """A composite key, segment by segment; each mapper takes the segment at its place.
+class Composite(Mapper):
+    """What a mapper is by its parts, in whatever way it joins them."""
 
-    Rollups inside it wait: the required keys are every combination of what the segments need.
-
-    :param mappers: one for each segment, in order.
-    :param delimiter: what stands between two segments of a key.
-    """
+    __slots__ = ()
 
     mappers: tuple[Mapper, ...]
-    delimiter: str = DEFAULT_DELIMITER
-
-    def __init__(
-        self, *mappers: Mapper, delimiter: str = DEFAULT_DELIMITER, max_downstream_keys: int | None = None
-    ) -> None:
-        object.__setattr__(self, "mappers", check_parts(mappers, "ProductMapper"))
-        object.__setattr__(self, "delimiter", within("delimiter", validate_delimiter, delimiter))
-        object.__setattr__(self, "max_downstream_keys", max_downstream_keys)
-        Mapper.__post_init__(self)
-        check_countable(self.mappers)
 
     @classmethod
     def from_fields(cls, mappers: Sequence[Mapper] = (), **others: Any) -> Self:
@@ -66,6 +51,29 @@ class ProductMapper(Mapper):
     @property
     def member_noun(self) -> str:
         return joint_noun(self.mappers)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ProductMapper(Composite):
+    """A composite key, segment by segment; each mapper takes the segment at its place.
+
+    Rollups inside it wait: the required keys are every combination of what the segments need.
+
+    :param mappers: one for each segment, in order.
+    :param delimiter: what stands between two segments of a key.
+    """
+
+    mappers: tuple[Mapper, ...]
+    delimiter: str = DEFAULT_DELIMITER
+
+    def __init__(
+        self, *mappers: Mapper, delimiter: str = DEFAULT_DELIMITER, max_downstream_keys: int | None = None
+    ) -> None:
+        object.__setattr__(self, "mappers", check_parts(mappers, "ProductMapper"))
+        object.__setattr__(self, "delimiter", within("delimiter", validate_delimiter, delimiter))
+        object.__setattr__(self, "max_downstream_keys", max_downstream_keys)
+        Mapper.__post_init__(self)
+        check_countable(self.mappers)
 
     def to_downstream(self, key: str) -> tuple[str, ...]:
         segments = split_segments(key, self.delimiter)
@@ -138,7 +146,7 @@ class ProductMapper(Mapper):
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class ChainMapper(Mapper):
+class ChainMapper(Composite):
     """One mapper after another; each reads what the one before it writes.
 
     Rollups inside it wait for all that the last key needs, traced back to the first.
@@ -153,27 +161,6 @@ class ChainMapper(Mapper):
         check_countable(self.mappers)
         check_after_rollup(self.mappers)
         check_links(self.mappers)
-
-    @classmethod
-    def from_fields(cls, mappers: Sequence[Mapper] = (), **others: Any) -> Self:
-        """The same with its parts as one list, as a spec has them."""
-        return cls(*mappers, **others)
-
-    @property
-    def is_rollup(self) -> bool:
-        return any(mapper.is_rollup for mapper in self.mappers)
-
-    @property
-    def is_one_to_one(self) -> bool:
-        return all(mapper.is_one_to_one for mapper in self.mappers)
-
-    @property
-    def wait_policy(self) -> WaitPolicy | None:
-        return joint_policy(self.mappers)
-
-    @property
-    def member_noun(self) -> str:
-        return joint_noun(self.mappers)
 
     def to_downstream(self, key: str) -> tuple[str, ...]:
         keys: tuple[str, ...] = (key,)
