@@ -11,7 +11,7 @@ from scheduling import backfills, claims
 from scheduling.backfills import Order, Reprocess
 from scheduling.backfills.launching import AHEAD
 from tests.backfills.play import begin, counts, daily, days, drive, execute, item, producer, turn
-from tests.engine.world import ALICE, NOW, dag
+from tests.engine.world import ALICE, DAILY, NOW, dag
 
 pytestmark = pytest.mark.django_db
 
@@ -56,8 +56,7 @@ class TestRunsOfABackfill:
         assert "__2026-03-05__" in run.run_id
 
     def test_are_dated_by_their_key(self):
-        cron = {"type": "CronPartitionTimetable", "cron": "0 0 * * *", "key_format": "%Y-%m-%d"}
-        begin(dag("ticking", cron, writes=["out"]), keys=("2026-03-05",))
+        begin(dag("ticking", DAILY, writes=["out"]), keys=("2026-03-05",))
         turn()
         run = DagRun.objects.get()
         assert run.partition_date == datetime(2026, 3, 5, tzinfo=UTC)
@@ -65,8 +64,7 @@ class TestRunsOfABackfill:
         assert run.run_id.startswith("backfill__2026-03-05T00:00:00+00:00__2026-03-05__")
 
     def test_of_a_key_to_come_wait_for_it(self):
-        cron = {"type": "CronPartitionTimetable", "cron": "0 0 * * *", "key_format": "%Y-%m-%d"}
-        begin(dag("ticking", cron, writes=["out"]), keys=("2026-03-20",))
+        begin(dag("ticking", DAILY, writes=["out"]), keys=("2026-03-20",))
         turn()
         assert DagRun.objects.get().run_after == datetime(2026, 3, 20, tzinfo=UTC)
         assert execute() == []

@@ -18,7 +18,7 @@ from tests.backfills.play import (
     states,
     turn,
 )
-from tests.engine.world import ALICE, NOW, dag, part, start
+from tests.engine.world import ALICE, DAILY, NOW, dag, part, start
 
 pytestmark = pytest.mark.django_db
 
@@ -94,10 +94,9 @@ class TestHowPartitionsEnd:
         assert counts(backfill) == {"planned": 2, "done": 2}
 
     def test_a_key_that_the_dag_cannot_have_any_more_fails(self):
-        cron = {"type": "CronPartitionTimetable", "cron": "0 0 * * *", "key_format": "%Y-%m-%d"}
-        made = dag("ticking", cron, writes=["out"])
+        made = dag("ticking", DAILY, writes=["out"])
         backfill = begin(made, keys=("2026-03-05", "2026-03-09"))
-        Dag.objects.filter(pk=made.pk).update(schedule=cron | {"key_format": "%Y-%m"}, revision=2)
+        Dag.objects.filter(pk=made.pk).update(schedule=DAILY | {"key_format": "%Y-%m"}, revision=2)
         drive(backfill)
         assert counts(backfill) == {"planned": 2, "failed": 2}
         assert "'2026-03-05'" in item(backfill, "2026-03-05").reason

@@ -15,11 +15,10 @@ from scheduling.algebra.time_partitions import DailyPartitions, MinutelyPartitio
 from scheduling.backfills import CannotBackfill, Dates, Order, Reprocess
 from scheduling.runs import Ask as RunAsk
 from tests.backfills.play import ask, attempt, days, keys, plan, producer
-from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, RUNTIME, asset, consumer, dag, emit, hours
+from tests.engine.world import ALICE, DAILY, HOURS_TO_DAY, NOW, RUNTIME, asset, consumer, dag, emit, hours
 from tests.moments import utc
 
 pytestmark = pytest.mark.django_db
-CRON = {"type": "CronPartitionTimetable", "cron": "0 0 * * *", "key_format": "%Y-%m-%d"}
 
 
 MINUTES = specs.dump(MinutelyPartitions("2026-03-08"))
@@ -92,7 +91,7 @@ class TestKeysOfATimetable:
     """A Dag whose asset has no definition of its own."""
 
     def made(self, **fields):
-        return dag("ticking", CRON, writes=["out"], **fields)
+        return dag("ticking", DAILY, writes=["out"], **fields)
 
     def test_are_those_of_its_ticks_since_it_began(self):
         made = self.made(start_date=utc("2026-03-05"))
@@ -173,7 +172,7 @@ class TestSize:
         assert backfills.size(ask(producer(), keys=("2026-03-02",)), most=3, now=NOW) == 1
 
     def test_of_keys_that_a_timetable_makes_is_that_of_the_plan(self):
-        made = dag("nightly", CRON, start_date=utc("2026-03-01"))
+        made = dag("nightly", DAILY, start_date=utc("2026-03-01"))
         assert backfills.size(ask(made), most=3, now=NOW) == plan(made).count > 3
 
     def test_elsewhere_is_that_of_what_is_on_record_up_to_a_limit(self):

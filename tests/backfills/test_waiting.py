@@ -9,11 +9,10 @@ from scheduling import backfills, retries
 from scheduling.backfills import Order
 from scheduling.backfills.launching import AHEAD
 from tests.backfills.play import begin, counts, days, drive, execute, producer, turn
-from tests.engine.world import NOW, dag
+from tests.engine.world import DAILY, NOW, dag
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
-CRON = {"type": "CronPartitionTimetable", "cron": "0 0 * * *", "key_format": "%Y-%m-%d"}
 
 
 def failing(run):
@@ -75,7 +74,7 @@ class TestRunsThatWaitForARetry:
 
 class TestRunsOfKeysToCome:
     def test_do_not_stall_what_may_run_now(self):
-        made = dag("ticking", CRON, writes=["out"])
+        made = dag("ticking", DAILY, writes=["out"])
         keys = tuple(reversed(days(9, 31)))
         backfill = begin(made, keys=keys, order=Order.NEWEST, max_active_runs=2)
         turn()

@@ -12,12 +12,11 @@ from scheduling.board.reading import read
 from scheduling.runs import Ask
 from scheduling.sdk import DailyPartitions, DynamicPartitions, MultiPartitions, StaticPartitions
 from tests.engine import world
-from tests.engine.world import ALICE, HOURS_TO_DAY, MINUTE, NOW, asset, consumer, emit, hours, turn
+from tests.engine.world import ALICE, DAILY, HOURS_TO_DAY, MINUTE, NOW, asset, consumer, emit, hours, turn
 
 pytestmark = pytest.mark.django_db
 
 DAYS = specs.dump(DailyPartitions("2026-03-08", "2026-03-12"))
-DAILY = {"type": "CronPartitionTimetable", "cron": "0 0 * * *", "key_format": "%Y-%m-%d"}
 
 
 def looks(name, now=NOW):

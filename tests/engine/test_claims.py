@@ -8,6 +8,7 @@ from scheduling.algebra.errors import InvalidKey
 from scheduling.runs import Ask
 from tests.engine.world import (
     ALICE,
+    DAILY,
     HOURS_TO_DAY,
     IDENTITY,
     MINUTE,
@@ -204,9 +205,7 @@ class TestTriggerByHand:
             runs.trigger(dag("plain"), Ask("k"), deed=ALICE, at=NOW)
 
     def test_a_key_the_timetable_cannot_read_is_refused_and_nothing_is_made(self):
-        made = dag(
-            "ticking", {"type": "CronPartitionTimetable", "cron": "0 0 * * *", "key_format": "%Y-%m-%d"}
-        )
+        made = dag("ticking", DAILY)
         with pytest.raises(InvalidKey):
             runs.trigger(made, Ask("10/03/2026"), deed=ALICE, at=NOW)
         assert not DagRun.objects.exists()
@@ -219,9 +218,7 @@ class TestTriggerByHand:
         assert runs.trigger(made, Ask("seattle|2026-03-08"), deed=ALICE, at=NOW).partition_date
 
     def test_the_date_a_key_means_is_kept(self):
-        made = dag(
-            "ticking", {"type": "CronPartitionTimetable", "cron": "0 0 * * *", "key_format": "%Y-%m-%d"}
-        )
+        made = dag("ticking", DAILY)
         run = runs.trigger(made, Ask("2026-03-10"), deed=ALICE, at=NOW)
         assert run.partition_date.isoformat() == "2026-03-10T00:00:00+00:00"
 

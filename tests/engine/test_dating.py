@@ -8,12 +8,11 @@ from core.models import AssetEvent
 from scheduling import listening, states
 from scheduling.algebra.partitions import StaticPartitions
 from scheduling.listening import BrokenDefinition
-from tests.engine.world import asset, dag, emit, part
+from tests.engine.world import DAILY, asset, dag, emit, part
 
 pytestmark = pytest.mark.django_db
 DAYS = {"type": "TimePartitions", "cadence": "day", "start": "2026-01-01"}
 LOCAL_DAYS = DAYS | {"timezone": "Asia/Taipei"}
-MIDNIGHTS = {"type": "CronPartitionTimetable", "cron": "0 0 * * *", "key_format": "%Y-%m-%d"}
 
 
 def day(number, hour=0):
@@ -25,7 +24,7 @@ class TestDate:
         assert states.dating(asset("a", partitions=LOCAL_DAYS))("2026-03-10") == day(9, hour=16)
 
     def test_or_from_the_timetable_of_the_dag_that_writes_it(self):
-        dag("d", MIDNIGHTS, writes=["a"])
+        dag("d", DAILY, writes=["a"])
         assert states.dating(asset("a"))("2026-03-10") == day(10)
 
     def test_is_none_for_a_key_of_another_form_and_for_no_key(self):

@@ -18,6 +18,7 @@ from tests.engine.world import (
     HOURS_TO_DAY,
     IDENTITY,
     NOW,
+    RUNTIME,
     asset,
     consumer,
     dag,
@@ -35,9 +36,6 @@ DAY_TO_HOURS = {
     "window": {"type": "DayWindow"},
     "max_downstream_keys": 23,
 }
-
-
-RUNTIME = {"type": "PartitionedAtRuntime"}
 
 
 def route():

@@ -7,11 +7,10 @@ from core.models import DagRun
 from scheduling import ticks
 from scheduling.algebra import registry
 from scheduling.algebra.timetables import CronPartitionTimetable
-from tests.engine.world import dag
+from tests.engine.world import DAILY, dag
 
 pytestmark = pytest.mark.django_db
 
-DAILY = {"type": "CronPartitionTimetable", "cron": "0 0 * * *", "key_format": "%Y-%m-%d"}
 SEEN = datetime(2026, 3, 10, 8, 0, tzinfo=UTC)
 BACK = datetime(2026, 3, 13, 8, 0, tzinfo=UTC)
 

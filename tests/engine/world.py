@@ -13,6 +13,7 @@ NOW = datetime(2026, 3, 11, 9, 10, tzinfo=UTC)
 ALICE = Deed(by="alice", via="web")
 
 RUNTIME = {"type": "PartitionedAtRuntime"}
+DAILY = {"type": "CronPartitionTimetable", "cron": "0 0 * * *", "key_format": "%Y-%m-%d"}
 IDENTITY = {"type": "IdentityMapper"}
 HOURS_TO_DAY = {
     "type": "RollupMapper",
