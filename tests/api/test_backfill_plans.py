@@ -4,20 +4,11 @@ import pytest
 
 from core.models import Backfill
 from partitions_site.api import backfill_plans
-from tests.api.backfilling import planned
+from tests.api.backfilling import HOURS, keys, planned
 from tests.backfills.play import daily, days, listener, producer
 from tests.engine.world import emit
 
 pytestmark = pytest.mark.django_db
-HOURS = {
-    "dag_id": "lab_hourly_sales",
-    "from_date": "2026-02-18T00:00:00Z",
-    "to_date": "2026-02-18T02:00:00Z",
-}
-
-
-def keys(answer):
-    return [row["partition_key"] for row in answer["backfills"]]
 
 
 class TestDryRun:

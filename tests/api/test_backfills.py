@@ -7,20 +7,11 @@ from scheduling.algebra import specs
 from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.partitions import StaticPartitions
 from scheduling.algebra.time_partitions import DailyPartitions
-from tests.api.backfilling import URL, begun, planned
+from tests.api.backfilling import HOURS, URL, begun, keys, planned
 from tests.backfills.play import days, drive, producer, turn
 from tests.engine.world import NOW, asset, emit, start
 
 pytestmark = pytest.mark.django_db
-HOURS = {
-    "dag_id": "lab_hourly_sales",
-    "from_date": "2026-02-18T00:00:00Z",
-    "to_date": "2026-02-18T02:00:00Z",
-}
-
-
-def keys(answer):
-    return [row["partition_key"] for row in answer["backfills"]]
 
 
 class TestAirflowsDates:

@@ -6,6 +6,7 @@ import pytest
 
 from core.models import JournalEntry, Sensor, SensorLook
 from partitions_site import roles
+from tests.engine import world
 from tests.engine.world import NOW
 
 pytestmark = pytest.mark.django_db
@@ -19,14 +20,7 @@ def api(api_of):
 
 
 def sensor(name, **fields):
-    fields = {
-        "every": EVERY,
-        "timeout": EVERY,
-        "next_look_at": NOW,
-        "created_at": NOW,
-        "updated_at": NOW,
-    } | fields
-    return Sensor.objects.create(name=name, **fields)
+    return world.sensor(name, **{"every": EVERY, "timeout": EVERY} | fields)
 
 
 class TestList:

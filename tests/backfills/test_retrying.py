@@ -4,7 +4,7 @@ import pytest
 
 from core.models import DagRun, JournalEntry
 from scheduling import backfills, claims, runs
-from scheduling.backfills import NothingToBackfill
+from scheduling.backfills import NothingToBackfill, outcomes
 from tests.backfills.play import (
     SECOND,
     begin,
@@ -67,7 +67,10 @@ class TestRetry:
         assert drive(backfill) == [["2026-03-02", "2026-03-04"]]
         assert counts(backfill) == {"planned": 10, "done": 10}
 
-    def test_leaves_what_was_cancelled(self):
+    @pytest.mark.parametrize("portion", [outcomes.PORTION, 3])
+    def test_leaves_what_was_cancelled(self, monkeypatch, portion):
+        """Also where the cancellation has gone some portions of the way."""
+        monkeypatch.setattr(outcomes, "PORTION", portion)
         backfill = begin(producer(), max_active_runs=1)
         turn()
         execute(most=1, fail=["2026-03-01"])

@@ -138,17 +138,6 @@ class TestCancel:
         assert counts(backfill) == {"planned": 10, "cancelled": 10}
         assert not DagRun.objects.exclude(state="cancelled").exists()
 
-    def test_in_portions_is_taken_up_again_without_a_key_too_many(self, monkeypatch):
-        monkeypatch.setattr("scheduling.backfills.outcomes.PORTION", 3)
-        backfill = begin(producer(), max_active_runs=1)
-        turn()
-        execute(most=1, fail=["2026-03-01"])
-        turn()
-        steer(backfills.cancel, backfill)
-        assert steer(backfills.retry_failed, backfill) == 1
-        drive(backfill)
-        assert counts(backfill) == {"planned": 10, "done": 1, "cancelled": 9}
-
     def test_cancels_the_queued_runs(self):
         backfill = begin(producer())
         turn()

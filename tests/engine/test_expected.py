@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from core.models import AssetEvent, Dag, DagRun, Sensor
+from core.models import AssetEvent, Dag, DagRun
 from scheduling import events, holds, overdue, runs
 from scheduling.algebra import specs
 from scheduling.algebra.time_partitions import DailyPartitions
@@ -175,16 +175,6 @@ class TestManyAssets:
 class TestSensors:
     """Where no Dag writes an asset, whoever has reported it last owes what is missing."""
 
-    def sensor(self, name, **fields):
-        every = {
-            "every": MINUTE,
-            "timeout": MINUTE,
-            "next_look_at": NOW,
-            "created_at": NOW,
-            "updated_at": NOW,
-        }
-        return Sensor.objects.create(name=name, **every, **fields)
-
     def report(self, sensor, name, *keys):
         by = Deed(by=f"sensor {sensor}", via="sensor")
         reports = [EventReport(asset(name), key) for key in keys]
@@ -199,24 +189,24 @@ class TestSensors:
         return owed
 
     def test_that_reported_an_asset_owe_it(self, db):
-        bell = self.sensor("bell")
+        bell = world.sensor("bell")
         self.report("bell", "a", "2026-03-08", "2026-03-09")
         owed = self.owing()
         assert (owed.dags, owed.sensors, owed.by) == ((), (bell,), "sensor bell")
 
     def test_that_are_gone_owe_nothing(self, db):
-        self.sensor("bell", is_active=False)
+        world.sensor("bell", is_active=False)
         self.report("bell", "a", "2026-03-09")
         assert self.owing().sensors == ()
 
     def test_do_not_owe_what_others_report_by_now(self, db):
-        self.sensor("bell")
+        world.sensor("bell")
         self.report("bell", "a", "2026-03-01")
         emit("a", *(f"2026-03-0{day}" for day in range(2, 9)))
         assert self.owing().sensors == ()
 
     def test_do_not_owe_what_a_dag_writes(self, db):
-        self.sensor("bell")
+        world.sensor("bell")
         made = world.dag("ingest", {"type": "PartitionedAtRuntime"}, writes=["a"])
         self.report("bell", "a", "2026-03-09")
         owed = self.owing()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from core.models import Asset, AssetEvent, Dag, DagRun, Dependency, HeldRun, Outlet, Partition
+from core.models import Asset, AssetEvent, Dag, DagRun, Dependency, HeldRun, Outlet, Partition, Sensor
 from scheduling import claims, events, holds, ticks
 from scheduling.events import EventReport, Registered
 from scheduling.journal import Deed
@@ -75,6 +75,12 @@ def consumer(
 def emit(name: str, *keys: str | None, at: datetime = NOW) -> list[Registered]:
     reports = [EventReport(asset(name), key) for key in keys]
     return events.register_events(reports, source=AssetEvent.Source.API, deed=ALICE, at=at)
+
+
+def sensor(name: str, **fields: Any) -> Sensor:
+    """A sensor that looks each minute, and would now."""
+    times = dict.fromkeys(("next_look_at", "created_at", "updated_at"), NOW)
+    return Sensor.objects.create(name=name, **({"every": MINUTE, "timeout": MINUTE} | times | fields))
 
 
 def turn(at: datetime = NOW) -> None:

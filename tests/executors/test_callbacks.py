@@ -78,6 +78,13 @@ class TestCallback:
         assert (second.attempt, webhooks.is_token_of(second, first)) == (1, False)
 
 
+def promise(handler):
+    """Answer that a callback will say how it went."""
+    handler.send_response(202)
+    handler.send_header("Content-Length", "0")
+    handler.end_headers()
+
+
 @pytest.mark.django_db(transaction=True)
 class TestOrder:
     def test_a_callback_may_come_before_the_answer_that_promises_it(self, define, receiver):
@@ -87,9 +94,7 @@ class TestOrder:
                 elsewhere.finish(run, None, Report(), at=NOW)
             finally:
                 connection.close()
-            handler.send_response(202)
-            handler.send_header("Content-Length", "0")
-            handler.end_headers()
+            promise(handler)
 
         define()
         receiver.replies = [call_back_at_once]
@@ -103,9 +108,7 @@ class TestOrder:
                 runs.cancel(DagRun.objects.get(), deed=ALICE, at=NOW)
             finally:
                 connection.close()
-            handler.send_response(202)
-            handler.send_header("Content-Length", "0")
-            handler.end_headers()
+            promise(handler)
 
         define()
         receiver.replies = [cancelled]

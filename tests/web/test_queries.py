@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from core.models import DefinitionSource, HeldRun, Sensor, SensorLook
+from core.models import DefinitionSource, HeldRun, SensorLook
 from scheduling import backfills, journal, runs
 from scheduling.algebra import specs
 from scheduling.algebra.time_partitions import HourlyPartitions
@@ -47,14 +47,7 @@ def grow(first: int, last: int) -> None:
         runs.trigger(world.dag(f"by hand {number}"), Ask(), deed=ALICE, at=NOW)
         writes = world.dag(f"write {number}", {"type": "PartitionedAtRuntime"}, writes=[f"out {number}"])
         backfills.start(backfills.Ask((writes,), keys=tuple(map(str, range(1 + last)))), deed=ALICE, at=NOW)
-        times = {
-            "every": MINUTE,
-            "timeout": MINUTE,
-            "next_look_at": NOW,
-            "created_at": NOW,
-            "updated_at": NOW,
-        }
-        looks = Sensor.objects.create(name=f"look {number}", source=source, failures=1, **times)
+        looks = world.sensor(f"look {number}", source=source, failures=1)
         SensorLook.objects.create(sensor=looks, at=NOW, took=MINUTE, outcome="failed", sentence="boom")
         journal.note("dag paused", deed=ALICE, at=NOW, about=made)
     emit(

@@ -4,6 +4,7 @@ import pytest
 
 from core.models import JournalEntry, Sensor, SensorLook
 from partitions_site import roles
+from tests.engine import world
 from tests.engine.world import NOW
 from tests.web.reading import read
 
@@ -12,14 +13,7 @@ EVERY = timedelta(minutes=5)
 
 
 def sensor(name="new files", **fields):
-    fields = {
-        "every": EVERY,
-        "timeout": EVERY,
-        "next_look_at": NOW,
-        "created_at": NOW,
-        "updated_at": NOW,
-    } | fields
-    return Sensor.objects.create(name=name, **fields)
+    return world.sensor(name, **{"every": EVERY, "timeout": EVERY} | fields)
 
 
 class TestList:
