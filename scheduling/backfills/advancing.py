@@ -2,7 +2,7 @@
 
 1. `advance` takes each open backfill that can go on, locked, so that two workers do not do the same.
 2. Partitions whose run has ended say how (`outcomes`); what waited for them is looked at (`following`).
-3. As many runs are queued as it may have ahead (`launching`).
+3. As many runs are queued as it may have ahead (`ahead`).
 4. With nothing open any more it is completed; else it sleeps until one of its runs has ended.
 """
 
@@ -16,7 +16,7 @@ from django.db.models import F, Sum
 
 from core.models import Backfill, BackfillPartition, BackfillTarget
 from scheduling import journal
-from scheduling.backfills import following, launching, outcomes
+from scheduling.backfills import ahead, following, outcomes
 from scheduling.backfills.outcomes import Ended, Outcome
 
 log = logging.getLogger(__name__)
@@ -99,10 +99,10 @@ def _advance(pk: int, now: datetime) -> bool:
         more = bool(outcomes.cancel_some(targets))
         moved = moved or more
     elif not backfill.is_paused:
-        launched = launching.launch(backfill, targets, now)
-        following.look(targets, launched.ended, now)
-        moved = moved or bool(launched.runs)
-        more = launched.more or any(launched.ended.values())
+        queued = ahead.queue(backfill, targets, now)
+        following.look(targets, queued.ended, now)
+        moved = moved or bool(queued.runs)
+        more = queued.more or any(queued.ended.values())
     if finish_if_done(backfill, now):
         return True
     backfill.advance_after = now if more else None

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from core.models import Backfill, Dag, DagRun, JournalEntry, Partition
 from scheduling import backfills, claims
 from scheduling.backfills import Order, Reprocess
-from scheduling.backfills.launching import AHEAD
+from scheduling.backfills.ahead import AHEAD
 from tests.backfills.play import begin, counts, daily, days, drive, execute, item, producer, turn
 from tests.engine.world import ALICE, DAILY, NOW, dag
 
@@ -83,7 +83,7 @@ class TestRunsOfABackfill:
         assert DagRun.objects.count() == 2 * AHEAD + 1
 
     def test_are_queued_in_portions(self, monkeypatch):
-        monkeypatch.setattr("scheduling.backfills.launching.MOST_RUNS", 3)
+        monkeypatch.setattr("scheduling.backfills.ahead.MOST_RUNS", 3)
         backfill = begin(producer(), max_active_runs=10)
         assert backfills.advance(now=NOW) == 1
         assert DagRun.objects.count() == 3
@@ -178,14 +178,14 @@ class TestLifeCycle:
 
     def test_one_that_is_broken_does_not_stop_another(self, monkeypatch):
         broken, fine = begin(producer("a", "as")), begin(producer("b", "bs"))
-        launch = backfills.advancing.launching.launch
+        queue = backfills.advancing.ahead.queue
 
         def failing(backfill, *more):
             if backfill == broken:
                 raise RuntimeError("boom")
-            return launch(backfill, *more)
+            return queue(backfill, *more)
 
-        monkeypatch.setattr("scheduling.backfills.launching.launch", failing)
+        monkeypatch.setattr("scheduling.backfills.ahead.queue", failing)
         turn()
         assert DagRun.objects.filter(backfill=fine).exists()
         broken.refresh_from_db()

@@ -66,7 +66,7 @@ class TestBells:
 
 class TestTasks:
     def test_advance_queues_all_there_is_room_for(self, monkeypatch):
-        monkeypatch.setattr("scheduling.backfills.launching.MOST_RUNS", 2)
+        monkeypatch.setattr("scheduling.backfills.ahead.MOST_RUNS", 2)
         begin(producer())
         tasks.advance_backfills()
         assert DagRun.objects.count() == 10

@@ -7,7 +7,7 @@ import pytest
 from core.models import Backfill, DagRun
 from scheduling import backfills, retries
 from scheduling.backfills import Order
-from scheduling.backfills.launching import AHEAD
+from scheduling.backfills.ahead import AHEAD
 from tests.backfills.play import begin, counts, days, drive, execute, producer, turn
 from tests.engine.world import DAILY, NOW, dag
 

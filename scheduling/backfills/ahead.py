@@ -34,7 +34,7 @@ SAFE_IN_RUN_ID = re.compile(r"[A-Za-z0-9_.~:+-]{1,100}")
 
 
 @dataclass(slots=True)
-class Launched:
+class Queued:
     """How many runs were queued, and what ended because it cannot run. `more`: not all is done yet."""
 
     runs: int = 0
@@ -42,17 +42,17 @@ class Launched:
     more: bool = False
 
 
-def launch(backfill: Backfill, targets: Sequence[BackfillTarget], now: datetime) -> Launched:
+def queue(backfill: Backfill, targets: Sequence[BackfillTarget], now: datetime) -> Queued:
     """Queue what `backfill`, which this transaction has locked, may have ahead, downstream first."""
     room = AHEAD * backfill.max_active_runs - _ahead(backfill, now)
     allowed = min(room, MOST_RUNS)
     unrouted = _oldest_unrouted(backfill)
-    launched = Launched()
+    queued = Queued()
     for target in reversed(targets):
-        if allowed > launched.runs:
-            _launch(_Launch(backfill, target, now, unrouted), launched, allowed - launched.runs)
-    launched.more |= launched.runs == allowed < room or unrouted is not None
-    return launched
+        if allowed > queued.runs:
+            _queue(_Queueing(backfill, target, now, unrouted), queued, allowed - queued.runs)
+    queued.more |= queued.runs == allowed < room or unrouted is not None
+    return queued
 
 
 def keys_per_run(backfill: Backfill, target: BackfillTarget) -> int:
@@ -68,18 +68,18 @@ def _ahead(backfill: Backfill, now: datetime) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Launch:
+class _Queueing:
     backfill: Backfill
     target: BackfillTarget
     now: datetime
     unrouted: datetime | None
 
 
-def _launch(of: _Launch, launched: Launched, room: int) -> None:
+def _queue(of: _Queueing, queued: Queued, room: int) -> None:
     """Queue up to `room` runs of one Dag."""
     if not of.target.dag.is_active:
         sentence = f"Dag {of.target.dag} is not defined any more"
-        launched.ended[of.target.pk] = outcomes.end_unstarted(of.target, State.FAILED, sentence)
+        queued.ended[of.target.pk] = outcomes.end_unstarted(of.target, State.FAILED, sentence)
         return
     rows = _next(of, room)
     if not rows:
@@ -90,13 +90,13 @@ def _launch(of: _Launch, launched: Launched, room: int) -> None:
     bulk.update(Item, ("state", "run_id"), [(pk, State.STARTED.value, run) for pk, run in adopted.items()])
     dates, refused = _dated(of, [row for row in rows if row.pk not in adopted])
     outcomes.record(refused)
-    launched.ended[of.target.pk] = [each.key for each in refused]
+    queued.ended[of.target.pk] = [each.key for each in refused]
     made = _start(of, [row for row in rows if row.pk in dates], dates)
-    launched.runs += len(made)
-    launched.more |= any(run.run_after > of.now for run in made)
+    queued.runs += len(made)
+    queued.more |= any(run.run_after > of.now for run in made)
 
 
-def _next(of: _Launch, room: int) -> list[Item]:
+def _next(of: _Queueing, room: int) -> list[Item]:
     """The partitions that start next, in whole chunks as long as more may come."""
     size = keys_per_run(of.backfill, of.target)
     own = Item.objects.filter(target=of.target)
@@ -119,7 +119,7 @@ def _oldest_unrouted(backfill: Backfill) -> datetime | None:
     return oldest
 
 
-def _adopted(of: _Launch, rows: Sequence[Item]) -> dict[int, int]:
+def _adopted(of: _Queueing, rows: Sequence[Item]) -> dict[int, int]:
     """Partitions that somebody else's run does: one under way, or one that their upstream has started since.
 
     :returns: the primary key of the run by that of the partition.
@@ -140,7 +140,7 @@ def _adopted(of: _Launch, rows: Sequence[Item]) -> dict[int, int]:
     return adopted
 
 
-def _start(of: _Launch, rows: Sequence[Item], dates: Dates) -> list[DagRun]:
+def _start(of: _Queueing, rows: Sequence[Item], dates: Dates) -> list[DagRun]:
     """Queue the runs of `rows`, which nobody else runs."""
     size = keys_per_run(of.backfill, of.target)
     chunks = [rows[at : at + size] for at in range(0, len(rows), size)]
@@ -167,7 +167,7 @@ def _listens(target: BackfillTarget) -> bool:
         return False
 
 
-def _dated(of: _Launch, rows: Sequence[Item]) -> tuple[Dates, list[Outcome]]:
+def _dated(of: _Queueing, rows: Sequence[Item]) -> tuple[Dates, list[Outcome]]:
     """The partition date of each row; how those end that are no keys of the Dag any more."""
     dates: Dates = {}
     refused = []
@@ -179,7 +179,7 @@ def _dated(of: _Launch, rows: Sequence[Item]) -> tuple[Dates, list[Outcome]]:
     return dates, refused
 
 
-def _new(of: _Launch, chunk: Sequence[Item], dates: Dates) -> NewRun:
+def _new(of: _Queueing, chunk: Sequence[Item], dates: Dates) -> NewRun:
     keys = [row.key for row in chunk]
     date = dates[chunk[0].pk] if len(chunk) == 1 else None
     after = max((each for row in chunk if (each := dates[row.pk])), default=of.now)
@@ -205,7 +205,7 @@ def _run_id(keys: Sequence[str], at: datetime) -> str | None:
     return f"backfill__{at.isoformat()}__{keys[0]}__{secrets.token_hex(4)}"
 
 
-def _settle_held(of: _Launch, chunks: Sequence[Sequence[Item]], made: Sequence[DagRun]) -> None:
+def _settle_held(of: _Queueing, chunks: Sequence[Sequence[Item]], made: Sequence[DagRun]) -> None:
     """The held run of each key becomes the run, with the events it consumes, or makes way for a range."""
     dag = of.target.dag
     held = filing.open_filled([(dag.pk, row.key) for chunk in chunks for row in chunk], {dag.pk: dag}, of.now)
