@@ -11,6 +11,7 @@ from scheduling.journal import Deed
 
 NOW = datetime(2026, 3, 11, 9, 10, tzinfo=UTC)
 ALICE = Deed(by="alice", via="web")
+MINUTE = timedelta(minutes=1)
 
 RUNTIME = {"type": "PartitionedAtRuntime"}
 DAILY = {"type": "CronPartitionTimetable", "cron": "0 0 * * *", "key_format": "%Y-%m-%d"}
@@ -119,6 +120,3 @@ def start(run: DagRun, *, worker: str = "w1", at: datetime = NOW) -> DagRun:
 
 def finish(run: DagRun, *names: str, keys: Sequence[str] | None = None, at: datetime = NOW) -> None:
     claims.succeed(run, [claims.Output(asset(name), keys) for name in names], at=at)
-
-
-MINUTE = timedelta(minutes=1)
