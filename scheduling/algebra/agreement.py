@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,7 +23,6 @@ from scheduling.algebra.shapes import ANY, Certain, Composite, Periods, Shape, c
 from scheduling.algebra.sliding import SlidingWindowMapper
 from scheduling.algebra.spreads import FanOutMapper
 from scheduling.algebra.temporal import PeriodKeys, TemporalMapper
-from scheduling.algebra.timetables import PartitionedAssetTimetable
 from scheduling.algebra.windows import SegmentWindow
 
 Severity = Literal["error", "warning", "unknown"]
@@ -59,23 +58,6 @@ class Feed:
     def tried(self) -> tuple[str, ...]:
         """Keys to try: those it will emit, or else those it has."""
         return self.upstream.examples()[:_ENOUGH] or self.observed[-_ENOUGH:]
-
-
-def check(
-    timetable: PartitionedAssetTimetable,
-    producers: Mapping[Leaf, Shape] | None = None,
-    observed: Mapping[Leaf, Sequence[str]] | None = None,
-) -> tuple[Finding, ...]:
-    """`agree` for a timetable whose assets are what they are called in it."""
-    feeds = {
-        leaf: Feed(
-            timetable.mapper_for(leaf),
-            (producers or {}).get(leaf, ANY),
-            tuple((observed or {}).get(leaf, ())),
-        )
-        for leaf in timetable.assets.leaves()
-    }
-    return agree(timetable.assets, feeds)
 
 
 def agree(assets: Expression, feeds: Mapping[Leaf, Feed]) -> tuple[Finding, ...]:

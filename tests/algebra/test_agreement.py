@@ -2,7 +2,7 @@
 
 import pytest
 
-from scheduling.algebra.agreement import Feed, agree, check, produced_by
+from scheduling.algebra.agreement import Feed, agree, produced_by
 from scheduling.algebra.calendars import BusinessCalendar
 from scheduling.algebra.composites import ChainMapper, ProductMapper
 from scheduling.algebra.conditions import AssetLeaf, AssetRef
@@ -41,6 +41,19 @@ QUARTER_PAST = shape_of(CronPartitionTimetable("15 * * * *"))
 DAILY = shape_of(CronPartitionTimetable("@daily", key_format="%Y-%m-%d"))
 HOURS_OF_DAY = RollupMapper(StartOfDayMapper(), DayWindow())
 MONTH_OF_DAYS = RollupMapper(StartOfMonthMapper(input_format="%Y-%m-%d"), MonthWindow())
+
+
+def check(timetable, producers=None, observed=None):
+    """What is found where keys of these shapes are produced, and these were seen."""
+    feeds = {
+        leaf: Feed(
+            timetable.mapper_for(leaf),
+            (producers or {}).get(leaf, ANY),
+            tuple((observed or {}).get(leaf, ())),
+        )
+        for leaf in timetable.assets.leaves()
+    }
+    return agree(timetable.assets, feeds)
 
 
 def findings(mapper, shape, **more):

@@ -17,8 +17,9 @@ from scheduling.algebra.errors import InvalidKey
 from scheduling.algebra.occurrences import occurrences_of
 from scheduling.algebra.partitions import StaticPartitions
 from scheduling.algebra.selections import InvalidSelection
-from scheduling.algebra.subsets import keys_of, text_of
+from scheduling.algebra.subsets import keys_of
 from scheduling.algebra.time_partitions import DailyPartitions, TimePartitions, partitions_of
+from tests.algebra.picking import text_of
 from tests.algebra.zones import ZONES
 
 CADENCES = ["hour", "day", "week", "month", "*/30 * * * *", "30 2 * * *", "0 5 * * 1-5", "0 0 1,15 * *"]

@@ -12,7 +12,7 @@ from scheduling.algebra.choosing import select, select_among
 from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.partitions import StaticPartitions
 from scheduling.algebra.selections import Everything, InvalidSelection, One, Span, parse, quoted
-from scheduling.algebra.subsets import keys_of, text_of
+from scheduling.algebra.subsets import keys_of
 from scheduling.algebra.time_partitions import (
     DailyPartitions,
     HourlyPartitions,
@@ -20,6 +20,7 @@ from scheduling.algebra.time_partitions import (
     TimePartitions,
     YearlyPartitions,
 )
+from tests.algebra.picking import text_of
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
 DAYS = DailyPartitions("2026-03-01")

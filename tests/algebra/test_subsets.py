@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import InvalidKey
 from scheduling.algebra.partitions import StaticPartitions
-from scheduling.algebra.subsets import Subset, keys_of, subset_of, text_of
+from scheduling.algebra.subsets import Subset, keys_of
 from scheduling.algebra.time_partitions import DailyPartitions, MinutelyPartitions, TimePartitions
+from tests.algebra.picking import subset_of, text_of
 
 NUMBERS = st.sets(st.integers(0, 40))
 DAYS = DailyPartitions("2026-03-01", "2026-04-02")
