@@ -14,7 +14,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import Group, User
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 
@@ -29,7 +29,10 @@ RESERVED = ("engine",)
 """Names that the journal gives to others than people."""
 
 SECONDS = 10
-LONGEST_NAME = 150
+MEETINGS = 20
+"""How often somebody of the same name may come first at the same moment."""
+
+LONGEST_NAME, LONGEST_SUBJECT = 150, 255
 
 Claims = Mapping[str, Any]
 
@@ -65,17 +68,27 @@ def answered(request: HttpRequest) -> User:
     except _troubles() as error:
         raise NotLetIn("The provider's answer was not accepted: try again") from error
     claims = told.get("userinfo")
-    if not claims or not isinstance(claims.get("sub"), str) or not claims["sub"]:
+    subject = claims.get("sub") if claims else None
+    if not (isinstance(subject, str) and 0 < len(subject) <= LONGEST_SUBJECT and subject.isprintable()):
         raise NotLetIn("The provider did not say who you are")
     return person(claims)
 
 
-@transaction.atomic
 def person(claims: Claims) -> User:
     """The login of whoever `claims` are about, in the groups that these say.
 
     :raises NotLetIn: if it is shut, or they are in none of the groups that come in.
     """
+    for _ in range(MEETINGS):
+        try:
+            return _person(claims)
+        except IntegrityError:  # they came twice at one moment, or somebody of the same name did
+            continue
+    return _person(claims)
+
+
+@transaction.atomic
+def _person(claims: Claims) -> User:
     groups = _groups(claims)
     if settings.OIDC_GROUPS and not groups:
         raise NotLetIn("You are in none of the groups that may come in here")
@@ -108,7 +121,10 @@ def _by_address(claims: Claims) -> User | None:
 
 
 def _made(claims: Claims) -> User:
-    wanted = str(claims.get("preferred_username") or _address(claims) or claims["sub"])
+    # As Django will write it: letters that look alike are the same, and so is a name that is taken.
+    wanted = User.normalize_username(
+        str(claims.get("preferred_username") or _address(claims) or claims["sub"])
+    )
     name = (
         "".join(each for each in wanted if each.isalnum() or each in "@.+-_")[: LONGEST_NAME - 10] or "login"
     )

@@ -1,9 +1,12 @@
 """Signing in with an OpenID Connect provider that runs in this test and signs what it says."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from urllib.parse import urlsplit
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
@@ -173,9 +176,37 @@ class TestWho:
         client, answer = come_in(provider)
         assert (answer.status_code, name_of(client)) == (403, None)
 
-    def test_nobody_is_called_as_the_engine(self, provider):
-        provider.claims["preferred_username"] = "Engine"
-        assert name_of(come_in(provider)[0]) == "Engine-2"
+    @pytest.mark.parametrize(
+        ("wanted", "name"),
+        [("Engine", "Engine-2"), ("\uff45ngine", "engine-2"), ("ro\uff4ft", "root-2"), ("\u2167", "VIII")],
+    )
+    def test_nobody_is_called_as_the_engine_or_somebody_else(self, provider, wanted, name):
+        """Django writes letters that look alike as the same."""
+        User.objects.create_superuser("root", password="secret")
+        provider.claims["preferred_username"] = wanted
+        assert name_of(come_in(provider)[0]) == name
+
+    @pytest.mark.parametrize("subject", ["", "s" * 256, "a\x00b", "a\nb", 7, None])
+    def test_nobody_comes_in_without_a_name_of_the_provider(self, provider, subject):
+        provider.claims["sub"] = subject
+        assert come_in(provider)[1].status_code == 403
+        assert not User.objects.exists()
+
+    @pytest.mark.django_db(transaction=True)
+    def test_one_who_comes_often_at_one_moment_is_one_login(self, provider):
+        ready = Barrier(6)
+
+        def come(number):
+            try:
+                ready.wait(10)
+                return oidc.person({"sub": f"u-{number % 2}", "preferred_username": "eve"}).username
+            finally:
+                connection.close()
+
+        with ThreadPoolExecutor(6) as pool:
+            names = list(pool.map(come, range(6)))
+        assert (set(names[::2]), set(names[1::2])) in (({"eve"}, {"eve-2"}), ({"eve-2"}, {"eve"}))
+        assert Identity.objects.count() == JournalEntry.objects.count() == 2
 
 
 class TestGroups:
