@@ -11,8 +11,6 @@ from tests.engine.world import NOW, asset
 
 pytestmark = pytest.mark.django_db
 
-on_postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL keeps plans")
-
 
 def ask(value, times=1):
     for _ in range(times):
@@ -59,7 +57,7 @@ def test_numbers_of_any_size_and_any_text_are_kept(size):
     assert list(found) == [(f"\u6771\u4eac {number}", {"size": size + number}) for number in range(8)]
 
 
-@on_postgresql
+@pytest.mark.pg
 def test_it_is_kept_once_it_has_come_often():
     ask("a", times=connection.settings_dict["OPTIONS"]["prepare_threshold"])
     assert kept() == []
@@ -67,7 +65,7 @@ def test_it_is_kept_once_it_has_come_often():
     assert len(kept()) == 1
 
 
-@on_postgresql
+@pytest.mark.pg
 def test_it_is_never_kept_where_connections_are_shared(monkeypatch):
     connection.ensure_connection()
     monkeypatch.setattr(connection.connection, "prepare_threshold", None)
