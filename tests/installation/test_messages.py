@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from celery import Celery
+from celery import Celery, current_app
 from django.conf import settings
 from django.utils import timezone
 
@@ -18,23 +18,26 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def broker():
-    """The default one, in memory, without messages; afterwards, too."""
+    """One in memory, without messages, whichever the environment names; our own app afterwards."""
+    here = Celery("here", broker="memory://", set_as_current=True)
+    here.conf.task_routes = settings.CELERY_TASK_ROUTES
     _purge()
-    yield app
+    yield here
     _purge()
-
-
-@pytest.fixture
-def away():
-    """An app whose broker is away, in the place of ours."""
-    gone = Celery("away", broker="redis://127.0.0.1:1/0", set_as_current=True)
-    gone.conf.broker_transport_options = {"max_retries": 1, "interval_start": 0}
-    yield
     app.set_current()
 
 
+@pytest.fixture
+def away(broker):
+    """An app whose broker is away, in the place of that."""
+    gone = Celery("away", broker="redis://127.0.0.1:1/0", set_as_current=True)
+    gone.conf.broker_transport_options = {"max_retries": 1, "interval_start": 0}
+    yield
+    broker.set_current()
+
+
 def _purge():
-    with app.connection_for_write() as connection:
+    with current_app.connection_for_write() as connection:
         connection.default_channel.queue_declare("work")
         connection.default_channel.queue_purge("work")
 
@@ -47,7 +50,7 @@ def queued(*keys):
 def taken():
     """The runs named by the messages that wait."""
     named = []
-    with app.connection_for_write() as connection:
+    with current_app.connection_for_write() as connection:
         while message := connection.default_channel.basic_get("work"):
             named.append(connection.default_channel.message_to_python(message).payload[0][0])
     return named
@@ -76,11 +79,11 @@ class TestStartRuns:
         tasks.repair()
         assert taken() == [run.pk]
 
-    def test_what_could_not_be_sent_is_sent_by_the_next_sweep(self, away):
+    def test_what_could_not_be_sent_is_sent_by_the_next_sweep(self, broker, away):
         [run] = queued("k")
         tasks.start_runs()
         assert DagRun.objects.get().dispatched_at is None
-        app.set_current()
+        broker.set_current()
         tasks.repair()
         assert taken() == [run.pk]
 
