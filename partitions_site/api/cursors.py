@@ -4,7 +4,6 @@ Nulls come last going up and first going down, as PostgreSQL orders them unasked
 """
 
 import base64
-import binascii
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -111,16 +110,31 @@ def _encoded(row: Any, orders: Sequence[Order], *, back: bool) -> str:
 def _decoded(rows: Rows, orders: Sequence[Order], token: str) -> _Place:
     count = len(orders)
     try:
-        parts = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
+        text = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode()
+        parts = json.loads(text, parse_constant=_refused)
         if parts[:count] != [*map(str, orders)] or len(parts) != 2 * count + 1:
             raise ValueError("of another order")
         fields = [_field(rows, order.column) for order in orders]
         if any(isinstance(field, JSONField) for field in fields):
             raise ValueError("JSON has no order")
-        values = [field.to_python(part) for field, part in zip(fields, parts[count + 1 :], strict=True)]
+        values = [_read(field, part) for field, part in zip(fields, parts[count + 1 :], strict=True)]
         return _Place(values, back=bool(parts[count]))
-    except (ValueError, TypeError, KeyError, binascii.Error, ValidationError, RecursionError):
+    except (ValueError, TypeError, KeyError, ArithmeticError, ValidationError, RecursionError):
         raise BadRequest("Invalid cursor: begin again with an empty one, and keep the order") from None
+
+
+def _read(field: "Field[Any, Any]", part: Any) -> Any:
+    """:raises ValueError: for what no database could compare with a row."""
+    if isinstance(part, str) and b"\x00" in part.encode():  # which fails for a lone surrogate
+        raise ValueError("no text that a row could have")
+    value = field.to_python(part)
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError("no number that a row could have")
+    return value
+
+
+def _refused(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
 
 
 def _value(row: Any, column: str) -> Any:

@@ -1,6 +1,11 @@
 """Rules that every list of the API keeps, asked of each of them."""
 
+import base64
+import json
+from contextlib import suppress
 from functools import partial
+from importlib import import_module
+from pkgutil import iter_modules
 
 import pytest
 from django.http import QueryDict
@@ -14,8 +19,12 @@ from core.models import (
     DynamicKey,
     HeldRun,
     Partition,
+    Pool,
     ReceivedKey,
+    Sensor,
+    SensorLook,
 )
+from partitions_site import api as package
 from partitions_site.api import (
     assets,
     backfills,
@@ -25,14 +34,18 @@ from partitions_site.api import (
     dynamic_keys,
     event_logs,
     events,
+    grants,
     held_runs,
     one_run,
     pages,
     partitions,
+    pools,
     queued_events,
     runs,
+    sensors,
 )
 from partitions_site.api.errors import BadRequest, Invalid, Unprocessable
+from partitions_site.models import Grant
 from scheduling.algebra import specs
 from scheduling.algebra.partitions import DynamicPartitions
 from scheduling.belonging import EVERYTHING
@@ -60,6 +73,10 @@ LISTS = {
     "dynamic keys": (dynamic_keys.KEYS, DynamicKey.objects.all),
     "journal": (event_logs.LOGS, partial(event_logs.logged, EVERYTHING)),
     "queued events": (queued_events.QUEUED, ReceivedKey.objects.all),
+    "pools": (pools.POOLS, Pool.objects.all),
+    "sensors": (sensors.SENSORS, Sensor.objects.all),
+    "looks": (sensors.LOOKS, SensorLook.objects.all),
+    "grants": (grants.GRANTS, Grant.objects.all),
 }
 
 SAMPLES = {str: "a", int: "1", bool: "true", float: "1.5"}
@@ -100,6 +117,12 @@ def walk(listing, rows, order):
         found += [row.pk for row in page.rows]
         token = page.next_cursor
     return found
+
+
+def test_none_is_left_out():
+    modules = [import_module(f"{package.__name__}.{each.name}") for each in iter_modules(package.__path__)]
+    found = [each for module in modules for each in vars(module).values() if isinstance(each, pages.Listing)]
+    assert all(any(each is listing for listing, _ in LISTS.values()) for each in found)
 
 
 class TestOrders:
@@ -204,6 +227,26 @@ class TestPages:
         other, other_rows = LISTS["runs"]
         with pytest.raises(BadRequest):
             other.page(QueryDict(f"cursor={token}"), other_rows())
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            *("\x00", "\ud800", "k\udfff", "", "9999-12-31T23:59:59-23:00", "0001-01-01T00:00:00+23:00"),
+            *(2**63, -(2**63) - 1, 10**400, 1e308, True, False, None, [], {}, ["k"], {"a": 1}),
+            *("1e999", "9" * 5000, "NaN", "P9999999999D", "-1 day", "99999999 00:00:00"),
+        ],
+        ids=lambda value: ascii(value)[:20],
+    )
+    def test_a_cursor_with_any_value_is_a_place_or_refused(self, some, each, value):
+        """Somebody may write one: whatever it says, no database is asked what it cannot compare."""
+        listing, rows = each
+        for name in listing.orders if listing.cursors or listing.bounded else ():
+            for order in (name, f"-{name}"):
+                orders = listing._orders([order])
+                text = json.dumps([*map(str, orders), 0, *[value] * len(orders)])
+                token = base64.urlsafe_b64encode(text.encode()).decode()
+                with suppress(BadRequest):
+                    listing.page(QueryDict(f"order_by={order}&cursor={token}&limit=1"), rows())
 
     def test_a_cursor_holds_no_more_than_the_columns_of_its_order(self, some):
         listing, rows = LISTS["events"]
