@@ -71,7 +71,7 @@ def may_with_partitions(user: Any, right: str, name: str) -> bool:
 def check_schedule(user: Any, dag: Dag, spec: object) -> None:
     """Nobody learns keys of an asset that they do not see by letting a Dag of theirs listen to it.
 
-    :raises PermissionDenied: for a schedule that names such an asset.
+    :raises PermissionDenied: for a schedule that names such an asset, or one whose group nobody knows yet.
     :raises InvalidDefinition: for one that cannot be read.
     """
     sight = reach_of(user).sight
@@ -79,6 +79,8 @@ def check_schedule(user: Any, dag: Dag, spec: object) -> None:
         return
     heard = set(dag.dependencies.values_list("asset", flat=True))
     for asset in configuration.assets_of(dag, spec):
+        if asset is None:
+            raise PermissionDenied(f"{dag} would listen to an asset that is not defined yet")
         if asset.pk not in heard and not sight.sees(asset):
             raise PermissionDenied(f"{dag} would listen to an asset of a group that you have no role for")
 

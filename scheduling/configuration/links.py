@@ -31,6 +31,11 @@ class Links:
             link.asset = None
         self.wanted[_canonical(link)] = link
 
+    def beside(self, dag: Dag) -> list[Asset | None]:
+        """The assets of leaves that `dag` does not have; None for one that nothing defines."""
+        there = {_canonical(link) for link in dag.dependencies.all()}
+        return [link.asset for name, link in self.wanted.items() if name not in there]
+
 
 def links_of(timetable: Timetable | None, assets: Mapping[str, Asset], at: datetime) -> Links:
     """The dependencies that the condition asks for, not written yet."""

@@ -165,13 +165,12 @@ def canonical(spec: object) -> object:
         return spec
 
 
-def assets_of(dag: Dag, spec: object) -> list[Asset]:
-    """The assets that `dag` would listen to by `spec`.
+def assets_of(dag: Dag, spec: object) -> list[Asset | None]:
+    """The assets that `dag` would listen to by `spec` under other names than it does; None: not defined yet.
 
     :raises InvalidDefinition: with the JSON path of what is wrong with it.
     """
-    wanted = links_for(read_schedule(dag, spec), dag.updated_at).wanted.values()
-    return [each.asset for each in wanted if each.asset]
+    return links_for(read_schedule(dag, spec), dag.updated_at).beside(dag)
 
 
 def links_for(timetable: Timetable | None, at: datetime) -> Links:

@@ -4,13 +4,14 @@ import json
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from core.models import AssetEvent, Dag, DagRun, JournalEntry
 from partitions_site import grants, roles
 from partitions_site.models import ApiToken, Grant
 from tests.api.groups import MARK, OURS, THEIRS, client_of, granted
-from tests.engine.world import IDENTITY, consumer, dag, emit
+from tests.engine.world import HOURS_TO_DAY, IDENTITY, asset, consumer, dag, emit, turn
 
 pytestmark = pytest.mark.django_db
 
@@ -106,6 +107,34 @@ class TestWhatBelongsTogether:
     def test_a_dag_without_assets_is_the_sites(self, groups):
         dag("alone")
         assert client_of(granted(roles.ADMIN)).get("/api/v2/dags/alone").status_code == 404
+
+    def test_nobody_waits_for_others_to_define_what_they_listen_to(self, groups):
+        """It would be theirs whose keys are then learned."""
+        url = f"/api/v2/dags/{OURS}_sum/schedule"
+        client = client_of(granted(roles.ADMIN))
+        schedule = client.get(url).json()["schedule"]
+        body = {"schedule": schedule, "reason": "as before", "revision": 1}
+        assert client.put(url, body).status_code == 200
+        changed = json.loads(json.dumps(schedule).replace(f"{OURS}_in", "wages_of_2027"))
+        body = {"schedule": changed, "reason": "curious", "revision": client.get(url).json()["revision"]}
+        assert client.put(url, body).status_code == 403
+        site = client_of(User.objects.create_superuser("root"))
+        assert site.put(url, body).status_code == 200
+
+    def test_problems_of_other_groups_with_our_events_are_not_shown(self, groups):
+        consumer("listens", {f"{OURS}_in": HOURS_TO_DAY}, writes=[f"{MARK}_in"])
+        mine = client_of(granted(roles.ADMIN))
+        granted(roles.ADMIN, THEIRS, "bob")
+        pk = asset(f"{OURS}_in").pk
+        told = mine.post(
+            "/api/v2/assets/events?check=true", {"asset_id": pk, "partition_key": "no hour"}
+        ).json()
+        turn(timezone.now())
+        for answer in (told, mine.get(f"/api/v2/assets/events/{told['id']}").json()):
+            assert answer["not_counted"] == []
+        whole = client_of(User.objects.create_superuser("root"))
+        [problem] = whole.get(f"/api/v2/assets/events/{told['id']}").json()["not_counted"]
+        assert problem["dag_id"] == "listens"
 
     def test_nobody_listens_to_others_to_learn_their_keys(self, groups):
         url = f"/api/v2/dags/{OURS}_sum/schedule"
