@@ -14,8 +14,9 @@ from rest_framework.response import Response
 from core.compiled import Compiled, built, columns
 from core.models import Asset, AssetEvent, Dag, Dependency, Outlet
 from partitions_site.api.auth import GROUPED, OWN, Address, check_may, sight_of
-from partitions_site.api.fields import Always, Instant, JsonObject, row_id
+from partitions_site.api.fields import Always, Instant, JsonObject
 from partitions_site.api.filters import AnyOf, Pattern, Prefix, When
+from partitions_site.api.forms import row_id
 from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives
 from scheduling.belonging import Sight

@@ -10,18 +10,8 @@ from core.models import Backfill, Dag
 from partitions_site.api.auth import check_may
 from partitions_site.api.dags import find_dag
 from partitions_site.api.errors import BadRequest, Conflict, Invalid, Unprocessable, problem
-from partitions_site.api.fields import (
-    Extra,
-    Flag,
-    Form,
-    Instant,
-    OneOf,
-    PartitionKey,
-    Read,
-    Text,
-    Whole,
-    read_body,
-)
+from partitions_site.api.fields import Extra, Flag, Instant, OneOf, PartitionKey, Text, Whole
+from partitions_site.api.forms import Form, Read, read_body
 from scheduling import backfills
 from scheduling.backfills import Ask, Dates, Order, Reprocess, Wanted
 from scheduling.journal import Deed

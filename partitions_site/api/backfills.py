@@ -1,105 +1,28 @@
 """Backfills: `/api/v2/backfills`, as Airflow's clients know them, with what each partition came to."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema, extend_schema_field
-from rest_framework import serializers
+from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core.models import Backfill, BackfillPartition, BackfillTarget
+from core.models import Backfill
 from partitions_site.api.auth import GROUPED, Address, check_may, deed, sight_of
 from partitions_site.api.backfill_asks import BackfillIn, check_free, check_reach, read_ask, started
+from partitions_site.api.backfill_rows import BACKFILLS, PARTITIONS, BackfillOut, beside
 from partitions_site.api.errors import Conflict, Invalid, problem
-from partitions_site.api.fields import Flag, Form, Instant, JsonObject, Text, Whole, read_body, row_id
-from partitions_site.api.filters import AnyOf, Pattern, Prefix, When
-from partitions_site.api.masking import masked
+from partitions_site.api.fields import Flag, Text, Whole
+from partitions_site.api.forms import Form, read_body, row_id
 from partitions_site.api.once import HEADER, once
-from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives
 from scheduling import backfills
 from scheduling.backfills import reading
 
-EVERY_DAG = "~"
 OVER = "Backfill is already completed."
-
-
-class BackfillOut(serializers.Serializer[Any]):
-    id = serializers.IntegerField()
-    dag_id = serializers.SerializerMethodField()
-    from_date = serializers.SerializerMethodField()
-    to_date = serializers.SerializerMethodField()
-    dag_run_conf = serializers.SerializerMethodField()
-    is_paused = serializers.BooleanField()
-    reprocess_behavior = serializers.CharField(source="reprocess")
-    max_active_runs = serializers.IntegerField()
-    created_at = Instant()
-    completed_at = serializers.SerializerMethodField(help_text="When it was completed, or cancelled")
-    updated_at = Instant()
-    dag_display_name = serializers.SerializerMethodField(method_name="get_dag_id")
-    dag_ids = serializers.SerializerMethodField(help_text="All its Dags, upstream first")
-    title = serializers.CharField()
-    keys = serializers.CharField(source="words", help_text="Which keys were asked for, in words")
-    status = serializers.SerializerMethodField(
-        help_text="running, paused, cancelling, cancelled, failed or done"
-    )
-    partitions = serializers.SerializerMethodField(
-        help_text="`planned` = `done` + `failed` + `skipped` + `cancelled` + `open` at every moment"
-    )
-    run_backwards = serializers.SerializerMethodField()
-    chained = serializers.BooleanField(source="is_chained")
-    keys_per_run = serializers.IntegerField(allow_null=True)
-    created_by = serializers.CharField()
-
-    def get_dag_id(self, row: Backfill) -> str:
-        return str(row.asked["dags"][0])
-
-    @extend_schema_field(Instant())
-    def get_from_date(self, row: Backfill) -> Any:
-        return Instant().to_representation(row.from_date or row.created_at)
-
-    @extend_schema_field(Instant())
-    def get_to_date(self, row: Backfill) -> Any:
-        return Instant().to_representation(row.to_date or row.created_at)
-
-    @extend_schema_field(JsonObject(allow_null=True))
-    def get_dag_run_conf(self, row: Backfill) -> Any:
-        return masked(row.conf) or None
-
-    @extend_schema_field(Instant(allow_null=True))
-    def get_completed_at(self, row: Backfill) -> Any:
-        ended = row.completed_at or row.cancelled_at
-        return Instant().to_representation(ended) if ended else None
-
-    def get_dag_ids(self, row: Backfill) -> list[str]:
-        return [dag.dag_id for dag in self.context["dags"][row.pk]]
-
-    def get_status(self, row: Backfill) -> str:
-        return reading.status_of(row, self.context["progress"][row.pk])
-
-    def get_partitions(self, row: Backfill) -> dict[str, int]:
-        progress = self.context["progress"][row.pk]
-        names = ("planned", "done", "failed", "skipped", "cancelled", "open")
-        return {name: getattr(progress, name) for name in names}
-
-    def get_run_backwards(self, row: Backfill) -> bool:
-        return row.order == Backfill.Order.NEWEST
-
-
-class BackfillPartitionOut(serializers.Serializer[Any]):
-    """What one key of a backfill came to."""
-
-    id = serializers.IntegerField()
-    dag_id = serializers.CharField(source="target.dag.dag_id")
-    partition_key = serializers.CharField(source="key")
-    position = serializers.IntegerField()
-    state = serializers.CharField()
-    reason = serializers.CharField(help_text="Why it was skipped, is blocked or has failed")
-    dag_run_id = serializers.CharField(source="run.run_id", default=None, allow_null=True)
 
 
 class RetryIn(Form):
@@ -112,48 +35,6 @@ class LimitIn(Form):
     reason = Text(required=False, default="")
 
 
-def _of_dag(dag_id: str) -> Q:
-    of_dag = BackfillTarget.objects.filter(dag__dag_id=dag_id).values("backfill_id")
-    return Q() if dag_id == EVERY_DAG else Q(pk__in=of_dag)
-
-
-def _active(active: bool) -> Q:
-    is_open = Q(completed_at=None, cancelled_at=None)
-    return is_open if active else ~is_open
-
-
-BACKFILLS = Listing(
-    noun="backfills",
-    out=BackfillOut,
-    orders={"id": "id", "created_at": "created_at", "completed_at": "completed_at"},
-    filters=[
-        When("dag_id", _of_dag, Text, words="Backfills of this Dag; ~ for those of all"),
-        When("active", _active, words="Only those that go on, or only those that do not"),
-    ],
-)
-
-PARTITIONS = Listing(
-    noun="partitions",
-    out=BackfillPartitionOut,
-    orders={
-        "dag_id": "target_id",
-        "position": "position",
-        "partition_key": "key",
-        "state": "state",
-        "id": "id",
-    },
-    filters=[
-        AnyOf("state", "state", {name: (name,) for name in BackfillPartition.State.values}),
-        AnyOf("dag_id", "target__dag__dag_id"),
-        AnyOf("partition_key", "key"),
-        Pattern("partition_key", "key", alternatives=False),
-        Prefix("partition_key", "key", alternatives=False),
-    ],
-    default=("target_id", "position"),
-    bounded=True,
-)
-
-
 class Backfills(Address):
     """`/api/v2/backfills`."""
 
@@ -164,7 +45,7 @@ class Backfills(Address):
     def get(self, request: Request) -> Response:
         if "dag_id" not in request.query_params:
             raise Invalid([problem("missing", ["query", "dag_id"], "Field required")])
-        return BACKFILLS.answer(request, _shown(request), prepare=_beside)
+        return BACKFILLS.answer(request, _shown(request), prepare=beside)
 
     @extend_schema(
         operation_id="create_backfill",
@@ -190,7 +71,7 @@ class BackfillsOfPages(Address):
 
     @BACKFILLS.described("list_backfills_ui", "Backfills, as Airflow's pages list them")
     def get(self, request: Request) -> Response:
-        return BACKFILLS.answer(request, _shown(request), prepare=_beside)
+        return BACKFILLS.answer(request, _shown(request), prepare=beside)
 
 
 class OneBackfill(Address):
@@ -306,10 +187,6 @@ def _shown(request: Request) -> "QuerySet[Backfill]":
     return Backfill.objects.filter(sight_of(request).backfills())
 
 
-def _beside(rows: Sequence[Backfill]) -> dict[str, Any]:
-    return {"progress": reading.progress_of(rows), "dags": reading.dags_of(rows)}
-
-
 def _answer(row: Backfill) -> Response:
     row.refresh_from_db()
-    return Response(BackfillOut(row, context=_beside([row])).data)
+    return Response(BackfillOut(row, context=beside([row])).data)

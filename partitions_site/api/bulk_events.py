@@ -11,7 +11,7 @@ from core.models import Asset
 from partitions_site.api.auth import GROUPED, Address, sight_of
 from partitions_site.api.errors import Invalid, problem
 from partitions_site.api.events import EventIn, kept_extra, register
-from partitions_site.api.fields import read
+from partitions_site.api.forms import read
 from partitions_site.api.parsing import JsonBody, NdjsonBody
 from partitions_site.api.plain import PLAIN, is_plain
 from partitions_site.api.schema import gives

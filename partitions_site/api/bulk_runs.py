@@ -9,7 +9,8 @@ from rest_framework.request import Request
 
 from core.models import DagRun
 from partitions_site.api.auth import check_may, deed, may
-from partitions_site.api.fields import Form, OneOf
+from partitions_site.api.fields import OneOf
+from partitions_site.api.forms import Form
 from partitions_site.api.one_run import change
 from partitions_site.api.runs import RunRefIn, find_run
 from scheduling import corrections

@@ -12,7 +12,8 @@ from rest_framework.response import Response
 from partitions_site.api import days, wire
 from partitions_site.api.auth import GROUPED, Address
 from partitions_site.api.dags import find_dag
-from partitions_site.api.fields import Instant, OneOf, read_value
+from partitions_site.api.fields import Instant, OneOf
+from partitions_site.api.forms import read_value
 from partitions_site.api.schema import gives
 from scheduling.board import calendar
 

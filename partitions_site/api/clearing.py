@@ -15,7 +15,8 @@ from core.models import Dag, DagRun
 from partitions_site.api.auth import GROUPED, Address, deed, sight_of
 from partitions_site.api.dags import find_dag
 from partitions_site.api.errors import BadRequest
-from partitions_site.api.fields import Flag, Form, Instant, Text, read_body
+from partitions_site.api.fields import Flag, Instant, Text
+from partitions_site.api.forms import Form, read_body
 from partitions_site.api.one_run import change
 from partitions_site.api.runs import MOST_RUNS, NOTE_LENGTH, RunOut, RunRefIn, RunsOut, find_run, listed
 from partitions_site.api.schema import gives

@@ -9,7 +9,8 @@ from drf_spectacular.utils import OpenApiParameter
 from core.models import Dag, DagRun, Dependency
 from partitions_site.api import wire
 from partitions_site.api.errors import Unprocessable
-from partitions_site.api.fields import OneOf, Text, read_value
+from partitions_site.api.fields import OneOf, Text
+from partitions_site.api.forms import read_value
 
 ANY, ALL = "any", "all"
 

@@ -8,7 +8,8 @@ from django.http import QueryDict
 
 from core.models import Dag
 from partitions_site.api.errors import BadRequest, Invalid, problem
-from partitions_site.api.fields import Instant, read_value
+from partitions_site.api.fields import Instant
+from partitions_site.api.forms import read_value
 from scheduling.board import calendar
 from scheduling.board.calendar import Span
 

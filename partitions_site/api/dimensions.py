@@ -9,7 +9,8 @@ from drf_spectacular.utils import OpenApiParameter
 
 from core.models import Asset
 from partitions_site.api.errors import BadRequest, Invalid, problem
-from partitions_site.api.fields import Text, read_value
+from partitions_site.api.fields import Text
+from partitions_site.api.forms import read_value
 from scheduling import listening
 from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.keys import join_segments, split_segments

@@ -14,8 +14,9 @@ from core.models import DynamicKey
 from partitions_site import grants
 from partitions_site.api.auth import GROUPED, Address, deed, sight_of
 from partitions_site.api.errors import Invalid, problem
-from partitions_site.api.fields import Form, Instant, PartitionKey, Text, read_body, read_value
+from partitions_site.api.fields import Instant, PartitionKey, Text
 from partitions_site.api.filters import AnyOf, Pattern, Prefix, Range, When
+from partitions_site.api.forms import Form, read_body, read_value
 from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives
 from scheduling import dynamic

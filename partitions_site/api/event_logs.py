@@ -13,8 +13,9 @@ from rest_framework.response import Response
 
 from core.models import JournalEntry
 from partitions_site.api.auth import GROUPED, Address, sight_of
-from partitions_site.api.fields import Always, Instant, Text, Whole, row_id
+from partitions_site.api.fields import Always, Instant, Text, Whole
 from partitions_site.api.filters import AnyOf, Exactly, Pattern, Prefix, When
+from partitions_site.api.forms import row_id
 from partitions_site.api.masking import masked
 from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives

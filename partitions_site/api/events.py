@@ -16,20 +16,9 @@ from core.models import AssetEvent, ConsumedEvent, DagRun
 from partitions_site.api import wire
 from partitions_site.api.assets import find_asset
 from partitions_site.api.auth import GROUPED, Address, check_may, deed, sight_of
-from partitions_site.api.fields import (
-    Always,
-    Extra,
-    Form,
-    Instant,
-    JsonObject,
-    PartitionKey,
-    RowId,
-    Text,
-    Whole,
-    read_body,
-    row_id,
-)
+from partitions_site.api.fields import Always, Extra, Instant, JsonObject, PartitionKey, RowId, Text, Whole
 from partitions_site.api.filters import Exactly, Pattern, Prefix, Range, When
+from partitions_site.api.forms import Form, read_body, row_id
 from partitions_site.api.masking import masked
 from partitions_site.api.once import asked_key
 from partitions_site.api.pages import Listing

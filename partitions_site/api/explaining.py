@@ -10,8 +10,9 @@ from rest_framework.response import Response
 
 from partitions_site.api.auth import GROUPED, Address
 from partitions_site.api.dags import find_dag
-from partitions_site.api.fields import Instant, Text, read_value
-from partitions_site.api.held_runs import OwedKeyOut
+from partitions_site.api.fields import Instant, Text
+from partitions_site.api.forms import read_value
+from partitions_site.api.held_run_rows import OwedKeyOut
 from partitions_site.api.schema import gives
 from scheduling.expected import Owed
 from scheduling.explain import Explanation, explain

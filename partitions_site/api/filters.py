@@ -11,7 +11,8 @@ from rest_framework import serializers
 
 from partitions_site.api import lookups  # noqa: F401  (registers `like` and `prefix`)
 from partitions_site.api.errors import Unprocessable
-from partitions_site.api.fields import Flag, Instant, Text, read_value
+from partitions_site.api.fields import Flag, Instant, Text
+from partitions_site.api.forms import read_value
 
 EVERYTHING = "~"
 PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~ "

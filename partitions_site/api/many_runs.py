@@ -13,7 +13,8 @@ from rest_framework.response import Response
 from partitions_site.api import bulk_runs, days
 from partitions_site.api.auth import A_READ, GROUPED, Address, deed, sight_of
 from partitions_site.api.dags import find_dag
-from partitions_site.api.fields import Form, Instant, Text, Whole, read_body
+from partitions_site.api.fields import Instant, Text, Whole
+from partitions_site.api.forms import Form, read_body
 from partitions_site.api.once import HEADER, once
 from partitions_site.api.runs import ALL_DAGS, RUNS, RunIn, RunOut, listed, read_ask
 from partitions_site.api.schema import gives

@@ -12,7 +12,8 @@ from rest_framework.response import Response
 from core.models import Dag
 from partitions_site.api.auth import A_READ, GROUPED, Address, check_may, may, sight_of
 from partitions_site.api.dags import find_dag
-from partitions_site.api.fields import Form, JsonObject, PartitionKey, Text, read_body
+from partitions_site.api.fields import JsonObject, PartitionKey, Text
+from partitions_site.api.forms import Form, read_body
 from partitions_site.api.schedules import CHANGE, DefinitionProblemOut, check_listening, misfit
 from partitions_site.api.schema import gives
 from scheduling import configuration

@@ -14,7 +14,7 @@ from partitions_site.api import wire
 from partitions_site.api.assets import find_asset
 from partitions_site.api.auth import GROUPED, Address, check_may, deed
 from partitions_site.api.errors import Conflict
-from partitions_site.api.fields import row_id
+from partitions_site.api.forms import row_id
 from partitions_site.api.once import HEADER, once
 from partitions_site.api.runs import RunIn, RunOut, read_ask
 from partitions_site.api.schema import gives

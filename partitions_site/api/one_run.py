@@ -12,7 +12,8 @@ from core.models import AssetEvent, DagRun
 from partitions_site.api.auth import GROUPED, Address, deed, sight_of
 from partitions_site.api.errors import BadRequest
 from partitions_site.api.events import EVENTS, made_of
-from partitions_site.api.fields import Form, OneOf, Text, read_body
+from partitions_site.api.fields import OneOf, Text
+from partitions_site.api.forms import Form, read_body
 from partitions_site.api.pages import Listing
 from partitions_site.api.runs import NOTE_LENGTH, RunOut, find_run
 from partitions_site.api.schema import gives

@@ -18,8 +18,9 @@ from rest_framework.response import Response
 from partitions_site.api import cursors, totals
 from partitions_site.api.cursors import Order
 from partitions_site.api.errors import BadRequest
-from partitions_site.api.fields import Whole, read_value
+from partitions_site.api.fields import Whole
 from partitions_site.api.filters import Filter
+from partitions_site.api.forms import read_value
 from partitions_site.api.schema import either, gives
 
 LIMIT, MOST_ROWS, MOST_ORDERS, MOST_COUNTED = 50, 100, 10, 50_000

@@ -9,7 +9,8 @@ from rest_framework import serializers
 from core.models import Asset
 from partitions_site.api import dimensions
 from partitions_site.api.errors import Unprocessable
-from partitions_site.api.fields import Text, read_value
+from partitions_site.api.fields import Text
+from partitions_site.api.forms import read_value
 from partitions_site.api.pages import LIMIT, MOST_ROWS, number
 from scheduling import board
 from scheduling.board import Look

@@ -16,8 +16,9 @@ from partitions_site.api.auth import GROUPED, Address, sight_of
 from partitions_site.api.dags import find_dag
 from partitions_site.api.errors import Invalid, problem
 from partitions_site.api.expressions import asset_expression
-from partitions_site.api.fields import Flag, Instant, JsonObject, Text, read_value
-from partitions_site.api.held_runs import judged, waiting_assets
+from partitions_site.api.fields import Flag, Instant, JsonObject, Text
+from partitions_site.api.forms import read_value
+from partitions_site.api.held_run_rows import judged, waiting_assets
 from partitions_site.api.schema import gives
 
 NEWEST = 1000

@@ -15,8 +15,9 @@ from partitions_site.api import dimensions, partition_ranges
 from partitions_site.api.assets import find_asset
 from partitions_site.api.auth import GROUPED, Address, deed
 from partitions_site.api.errors import Invalid, problem
-from partitions_site.api.fields import Flag, Instant, JsonObject, PartitionKey, read_value, row_id
+from partitions_site.api.fields import Flag, Instant, JsonObject, PartitionKey
 from partitions_site.api.filters import AnyOf, Pattern, Prefix, Range, When
+from partitions_site.api.forms import read_value, row_id
 from partitions_site.api.masking import masked
 from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives

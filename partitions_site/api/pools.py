@@ -13,8 +13,9 @@ from rest_framework.response import Response
 from core.models import Pool
 from partitions_site.api.auth import SITE, Address, deed
 from partitions_site.api.errors import BadRequest
-from partitions_site.api.fields import Always, Flag, Form, Text, Whole, read_body
+from partitions_site.api.fields import Always, Flag, Text, Whole
 from partitions_site.api.filters import Pattern
+from partitions_site.api.forms import Form, read_body
 from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives
 from scheduling.configuration import pools

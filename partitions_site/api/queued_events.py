@@ -16,8 +16,9 @@ from partitions_site.api.assets import find_asset
 from partitions_site.api.auth import GROUPED, Address, check_may, deed, sight_of
 from partitions_site.api.dags import find_dag
 from partitions_site.api.errors import Conflict
-from partitions_site.api.fields import Instant, read_value, row_id
+from partitions_site.api.fields import Instant
 from partitions_site.api.filters import When
+from partitions_site.api.forms import read_value, row_id
 from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives
 from scheduling import holds

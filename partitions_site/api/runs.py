@@ -15,21 +15,9 @@ from core.models import Asset, DagRun, HeldRun
 from partitions_site.api import wire
 from partitions_site.api.auth import check_may, sight_of
 from partitions_site.api.errors import BadRequest, Invalid, problem
-from partitions_site.api.fields import (
-    Always,
-    Decimal,
-    Extra,
-    Flag,
-    Form,
-    Instant,
-    JsonObject,
-    OneOf,
-    RowId,
-    Text,
-    read_body,
-    read_value,
-)
+from partitions_site.api.fields import Always, Decimal, Extra, Flag, Instant, JsonObject, OneOf, RowId, Text
 from partitions_site.api.filters import AnyOf, Pattern, Prefix, Range, When
+from partitions_site.api.forms import Form, read_body, read_value
 from partitions_site.api.masking import masked
 from partitions_site.api.pages import Listing
 from scheduling import runs

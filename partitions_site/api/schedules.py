@@ -15,7 +15,8 @@ from partitions_site import grants
 from partitions_site.api.auth import GROUPED, Address, deed
 from partitions_site.api.dags import find_dag
 from partitions_site.api.errors import Invalid, problem
-from partitions_site.api.fields import Form, Instant, JsonObject, Text, Whole, read_body
+from partitions_site.api.fields import Instant, JsonObject, Text, Whole
+from partitions_site.api.forms import Form, read_body
 from partitions_site.api.schema import gives
 from scheduling import configuration
 from scheduling.algebra.errors import InvalidDefinition

@@ -12,8 +12,9 @@ from rest_framework.response import Response
 
 from core.models import Sensor, SensorLook
 from partitions_site.api.auth import SITE, Address, deed
-from partitions_site.api.fields import Flag, Form, Instant, Text, read_body
+from partitions_site.api.fields import Flag, Instant, Text
 from partitions_site.api.filters import AnyOf, Pattern, Prefix, When
+from partitions_site.api.forms import Form, read_body
 from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives
 from scheduling import configuration, sensors

@@ -16,7 +16,8 @@ from rest_framework.request import Request
 from core.models import DagRun
 from partitions_site.api import wire
 from partitions_site.api.auth import GROUPED, Address
-from partitions_site.api.fields import Decimal, read_value
+from partitions_site.api.fields import Decimal
+from partitions_site.api.forms import read_value
 from partitions_site.api.runs import find_run
 from partitions_site.api.schema import refused
 

@@ -3,20 +3,9 @@
 import pytest
 
 from partitions_site.api.errors import MOST_PROBLEMS, Invalid, problem
-from partitions_site.api.fields import (
-    Decimal,
-    Flag,
-    Form,
-    Instant,
-    JsonObject,
-    OneOf,
-    PartitionKey,
-    Text,
-    Whole,
-    masked,
-    read,
-    read_value,
-)
+from partitions_site.api.fields import Decimal, Flag, Instant, JsonObject, OneOf, PartitionKey, Text, Whole
+from partitions_site.api.forms import Form, read, read_value
+from partitions_site.api.masking import masked
 
 
 class Everything(Form):
