@@ -9,10 +9,11 @@ from rest_framework.request import Request
 
 from core.models import DagRun
 from partitions_site.api.auth import check_may, deed, may
+from partitions_site.api.errors import Invalid, problem
 from partitions_site.api.fields import OneOf
 from partitions_site.api.forms import Form
 from partitions_site.api.one_run import change
-from partitions_site.api.runs import RunRefIn, find_run
+from partitions_site.api.runs import MOST_RUNS, RunRefIn, find_run
 from scheduling import corrections
 from scheduling.algebra.errors import PartitionError
 
@@ -58,7 +59,11 @@ def carry_out(actions: list[dict[str, Any]], request: Request, dag_id: str | Non
 
     :param dag_id: the Dag of all runs; None if every entity names its own.
     :raises PermissionDenied: before anything is done, if runs are to be deleted and may not be.
+    :raises Invalid: for more than `MOST_RUNS` runs at a time.
     """
+    named = sum(len(action["entities"]) for action in actions)
+    if named > MOST_RUNS:
+        raise Invalid([problem("too_long", ["body", "actions"], f"At most {MOST_RUNS} runs, not {named}")])
     if any(action["action"] == "delete" for action in actions) and not may(request, DELETE):
         raise PermissionDenied
     outcomes: dict[str, Any] = {"create": None, "update": None, "delete": None}

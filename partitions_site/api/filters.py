@@ -10,11 +10,14 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
 from partitions_site.api import lookups  # noqa: F401  (registers `like` and `prefix`)
-from partitions_site.api.errors import Unprocessable
+from partitions_site.api.errors import Invalid, Unprocessable, problem
 from partitions_site.api.fields import Flag, Instant, Text
 from partitions_site.api.forms import read_value
 
 EVERYTHING = "~"
+MOST_TERMS = 100
+"""Alternatives of one pattern: a database reads a condition of thousands slowly, or not at all."""
+
 PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~ "
 
 Field = serializers.Field
@@ -171,7 +174,10 @@ def _any_of(query: QueryDict, name: str, alternatives: bool, match: Callable[[st
     if (written := query.get(name)) is None:
         return Q()
     given = read_value(Text(), written, ["query", name])
-    terms = [term for term in given.split("|") if term] if alternatives else [given]
+    terms = [*dict.fromkeys(term for term in given.split("|") if term)] if alternatives else [given]
+    if len(terms) > MOST_TERMS:
+        words = f"At most {MOST_TERMS} alternatives, not {len(terms)}"
+        raise Invalid([problem("too_long", ["query", name], words, given)])
     found = [match(term) for term in terms]
     if not found or not all(found):
         return Q()

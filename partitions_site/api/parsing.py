@@ -12,6 +12,9 @@ from partitions_site.api.errors import Invalid, TooLarge, problem
 MOST_LEVELS = 40
 """How deep objects and lists may nest."""
 
+MOST_ITEMS = 20_000
+"""How many items one object or list may have: twice the longest list that any address takes."""
+
 
 class JsonBody(JSONParser):
     """`application/json`."""
@@ -27,6 +30,8 @@ class NdjsonBody(BaseParser):
 
     def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None) -> Any:
         lines = _read(stream, parser_context).splitlines()
+        if len(lines) > MOST_ITEMS:
+            raise _unread(f"{len(lines)} lines; at most {MOST_ITEMS} are read", [])
         return [_loaded(line, [number]) for number, line in enumerate(lines) if line.strip()]
 
 
@@ -47,11 +52,12 @@ def _loaded(text: bytes, loc: list[str | int]) -> Any:
         value = json.loads(text.decode(), parse_constant=_refuse_constant)
         _check(value, 0)
     except (ValueError, RecursionError) as error:
-        reason = str(error) or "nested too deeply"
-        raise Invalid(
-            [problem("json_invalid", ["body", *loc], "JSON decode error", {}, error=reason)]
-        ) from None
+        raise _unread(str(error) or "nested too deeply", loc) from None
     return value
+
+
+def _unread(reason: str, loc: list[str | int]) -> Invalid:
+    return Invalid([problem("json_invalid", ["body", *loc], "JSON decode error", {}, error=reason)])
 
 
 def _refuse_constant(name: str) -> Any:
@@ -63,15 +69,21 @@ def _check(value: Any, level: int) -> None:
         raise ValueError(f"nested more than {MOST_LEVELS} levels deep")
     if isinstance(value, str):
         _check_text(value)
-    elif isinstance(value, dict):
-        for name, each in value.items():
-            _check_text(name)
-            _check(each, level + 1)
-    elif isinstance(value, list):
-        for each in value:
-            _check(each, level + 1)
+    elif isinstance(value, dict | list):
+        _check_items(value, level)
     elif isinstance(value, float) and not math.isfinite(value):
         raise ValueError("a number is too large")
+
+
+def _check_items(many: dict[str, Any] | list[Any], level: int) -> None:
+    if len(many) > MOST_ITEMS:
+        raise ValueError(f"{len(many)} items in one list or object; at most {MOST_ITEMS} are read")
+    if isinstance(many, dict):
+        for name in many:
+            _check_text(name)
+        many = list(many.values())
+    for each in many:
+        _check(each, level + 1)
 
 
 def _check_text(text: str) -> None:

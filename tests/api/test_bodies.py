@@ -49,6 +49,23 @@ class TestBody:
         assert answer.status_code == 422
         assert answer.data["detail"][0]["type"] == "json_invalid"
 
+    @pytest.mark.parametrize(
+        "made", [lambda most: [0] * most, lambda most: dict.fromkeys(map(str, range(most)))]
+    )
+    def test_has_so_many_items_and_no_more(self, made):
+        """Millions of short ones fit into the longest body, and each would be read by a field of its own."""
+        assert posted(json.dumps({"a": made(parsing.MOST_ITEMS)})).status_code == 200
+        [problem] = posted(json.dumps({"a": made(parsing.MOST_ITEMS + 1)})).data["detail"]
+        assert (problem["type"], "at most 20000 are read" in problem["ctx"]["error"]) == (
+            "json_invalid",
+            True,
+        )
+
+    def test_has_so_many_lines_and_no_more(self):
+        lines = b"1\n" * (parsing.MOST_ITEMS + 1)
+        [problem] = posted(lines, "application/x-ndjson").data["detail"]
+        assert problem["ctx"]["error"] == "20001 lines; at most 20000 are read"
+
     def test_is_refused_if_it_is_too_long(self, settings):
         settings.API_BODY_LIMIT = 20
         assert posted(json.dumps("x" * 18)).status_code == 200

@@ -131,6 +131,14 @@ class TestBulk:
         found = editor.patch(PLAIN, {"actions": [{"action": "delete", "entities": ["x"]}]}).json()
         assert [error["status_code"] for error in found["delete"]["errors"]] == [409]
 
+    def test_of_too_many_does_none(self, editor, django_assert_max_num_queries):
+        editor.post(PLAIN, {"dag_run_id": "x"})
+        action = {"action": "delete", "entities": ["x"] * 501}
+        with django_assert_max_num_queries(5):
+            answer = editor.patch(PLAIN, {"actions": [action, action]})
+        assert answer.json()["detail"][0]["msg"] == "At most 1000 runs, not 1002"
+        assert DagRun.objects.count() == 1
+
     def test_of_all_dags_names_the_dag_of_each(self, editor):
         editor.post(PLAIN, {"dag_run_id": "x"})
         entity = {"dag_id": "lab_plain", "dag_run_id": "x", "note": "n"}

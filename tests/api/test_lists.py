@@ -64,6 +64,17 @@ class TestPattern:
     def test_may_take_a_bar_for_itself(self, assets):
         assert names("name_pattern=tw|2", Pattern("name", "name", alternatives=False)) == ["tw|2026"]
 
+    @pytest.mark.parametrize("kind", [Pattern, Prefix])
+    def test_has_so_many_alternatives_and_no_more(self, assets, kind):
+        """A condition of thousands is more than SQLite can read."""
+        name = f"name_{'' if kind is Pattern else 'prefix_'}pattern"
+        terms = [f"nothing{number}" for number in range(100)]
+        assert names(f"{name}={'|'.join(terms)}", kind("name", "name")) == []
+        assert names(f"{name}={'|'.join(['daily'] * 5000)}", kind("name", "name")) == ["daily_sales"]
+        with pytest.raises(Invalid) as caught:
+            names(f"{name}={'|'.join([*terms, 'more'])}", kind("name", "name"))
+        assert caught.value.problems[0]["msg"] == "At most 100 alternatives, not 101"
+
     def test_refuses_what_no_column_can_hold(self, assets):
         with pytest.raises(Invalid) as caught:
             names("name_pattern=a%00", Pattern("name", "name"))
