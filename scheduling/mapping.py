@@ -1,15 +1,16 @@
 """Events to arrivals: which held runs an event counts for. Reads definitions, writes nothing."""
 
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from core import locks
-from core.models import Asset, AssetEvent, Dag, Dependency, MappingProblem
+from core.models import AssetEvent, Dag, Dependency, MappingProblem
 from scheduling import listening, presence
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.keys import validate_key
@@ -96,26 +97,6 @@ class Mapped:
         return self._first[asset_id]
 
 
-def refusals(asset: Asset, keys: Iterable[str]) -> list[tuple[str, Dag, str]]:
-    """Which of `keys` which Dag that listens to `asset` cannot count, and why. Reads only, in two queries.
-
-    Nothing is refused for it: the event stays, and what its mapper cannot read today it may read tomorrow.
-    """
-    dags = list(Dag.objects.active().filter(dependencies__asset=asset).distinct().order_by("dag_id"))
-    heard, found = listening.of_dags(dags), []
-    for key in dict.fromkeys(keys):
-        for dag in dags:
-            answer = heard[dag.pk]
-            try:
-                if isinstance(answer, BrokenDefinition):
-                    raise NotMapped(str(answer), Kind.CANNOT_MAP)
-                if answer.takes_keys:
-                    downstream_of(dag, answer, asset.pk, key)
-            except NotMapped as refusal:
-                found.append((key, dag, str(refusal)))
-    return found
-
-
 def map_events(events: Sequence[Event], *, alone: Collection[int] = ()) -> Mapped:
     """What each of `events` means to each active Dag that listens to its asset, in a few queries.
 
@@ -124,15 +105,26 @@ def map_events(events: Sequence[Event], *, alone: Collection[int] = ()) -> Mappe
     :param alone: Dags, by primary key, of which nobody else files events until this transaction ends.
     :raises NotAlone: if that has to be so for other Dags, too.
     """
-    dags = _listeners({event.asset_id for event in events}, alone)
-    listenings = listening.of_dags({dag.pk: dag for group in dags.values() for dag in group}.values())
     mapped = Mapped()
-    for event in events:
-        for dag in dags.get(event.asset_id, ()):
-            _map_one(event, dag, listenings[dag.pk], mapped)
+    locks.share_listening(_hearing(events).values_list("dag_id", flat=True), alone)
+    for event, dag, heard in _heard(events):
+        _map_one(event, dag, heard, mapped)
     if not (exceeded := {each.dag.pk for each in mapped.excesses}) <= set(alone):
         raise NotAlone(exceeded)
     return mapped
+
+
+def refusals(events: Sequence[Recorded]) -> list[Problem]:
+    """Which Dags cannot count which of `events`, which are on record. Reads only, in a few queries.
+
+    Nothing is refused for it: the event stays, and what a mapper cannot read today it may read tomorrow.
+    """
+    found: list[Problem] = []
+    for event, dag, heard in _heard(events):
+        mapped = Mapped()  # one for each: nobody asks to which keys all of them map
+        _map_one(event, dag, heard, mapped)
+        found += mapped.problems
+    return found
 
 
 def map_for(dag: Dag, events: Iterable[Recorded]) -> Mapped:
@@ -172,14 +164,19 @@ def downstream_of(dag: Dag, heard: DagListening, asset_id: int, key: str) -> tup
     return keys
 
 
-def _listeners(asset_ids: Iterable[int], alone: Collection[int]) -> dict[int, list[Dag]]:
-    """The Dags that listen to each asset, as they are now and until this transaction ends."""
-    listening_now = Dependency.objects.filter(asset_id__in=asset_ids, dag__is_active=True)
-    locks.share_listening(listening_now.values_list("dag_id", flat=True), alone)
+def _hearing(events: Sequence[Recorded]) -> "QuerySet[Dependency]":
+    return Dependency.objects.filter(asset_id__in={each.asset_id for each in events}, dag__is_active=True)
+
+
+def _heard(events: Sequence[Recorded]) -> Iterator[tuple[Recorded, Dag, DagListening | BrokenDefinition]]:
+    """Each of `events` with each active Dag that listens to its asset, and how that listens."""
     dags: dict[int, list[Dag]] = {}
-    for row in listening_now.select_related("dag").order_by("pk"):
+    for row in _hearing(events).select_related("dag").order_by("pk"):
         dags.setdefault(row.asset_id or 0, []).append(row.dag)
-    return dags
+    heard = listening.of_dags({dag.pk: dag for group in dags.values() for dag in group}.values())
+    for event in events:
+        for dag in dags.get(event.asset_id, ()):
+            yield event, dag, heard[dag.pk]
 
 
 def _map_one(event: Recorded, dag: Dag, heard: DagListening | BrokenDefinition, mapped: Mapped) -> None:

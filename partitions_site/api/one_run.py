@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from core.models import AssetEvent, DagRun
 from partitions_site.api.auth import GROUPED, Address, deed, sight_of
 from partitions_site.api.errors import BadRequest
-from partitions_site.api.events import EVENTS, made_of
+from partitions_site.api.event_rows import EVENTS, made_of
 from partitions_site.api.fields import OneOf, Text
 from partitions_site.api.forms import Form, read_body
 from partitions_site.api.pages import Listing

@@ -33,17 +33,21 @@ def do(given: Namespace) -> Reply:
     answers = register_events(reports, source=AssetEvent.Source.PERSON, deed=deed(given), at=now())
     new = sum(answer.is_new for answer in answers)
     again = f", {len(answers) - new} were there before" if new < len(answers) else ""
-    uncounted = refusals(asset, keys)
+    uncounted = refusals(list({each.event.partition_key: each.event for each in answers}.values()))
     value = {
         "recorded": new,
         "repeated": len(answers) - new,
         "event_ids": [each.event.pk for each in answers],
         "not_counted": [
-            {"partition_key": key, "dag_id": dag.dag_id, "sentence": why} for key, dag, why in uncounted
+            {"partition_key": each.event.partition_key, "dag_id": each.dag.dag_id, "sentence": each.sentence}
+            for each in uncounted
         ],
     }
     noun = "event" if new == 1 else "events"
-    lines = [f"  not counted by {dag}: {key}: {why}" for key, dag, why in uncounted[:MOST_TOLD]]
+    lines = [
+        f"  not counted by {each.dag}: {each.event.partition_key or 'no key'}: {each.sentence}"
+        for each in uncounted[:MOST_TOLD]
+    ]
     if uncounted[MOST_TOLD:]:
         lines.append(f"  and {len(uncounted) - MOST_TOLD} more")
     return Reply(value, [f"{new} {noun} of {asset} recorded{again}", *lines])

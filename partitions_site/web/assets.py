@@ -66,14 +66,15 @@ def record(request: HtmxRequest) -> HttpResponse:
         return answer(request, *parts, context)
     report = events.EventReport(row, key or None, {"recorded_by_hand": True})
     try:
-        events.register_events(
+        [recorded] = events.register_events(
             [report], source=AssetEvent.Source.PERSON, deed=deed(request), at=timezone.now()
         )
     except PartitionError as error:
         return answer(request, *parts, context | {"problem": str(error)}, status=422)
     messages.success(request, f"Recorded an event of {row.name}{f', partition {key}' if key else ''}.")
-    for _, dag, why in mapping.refusals(row, [key]) if key else ():
-        messages.warning(request, f"{dag} cannot count it: {why}.")
+    for problem in mapping.refusals([recorded.event]):
+        if sight_of(request).sees(problem.dag):
+            messages.warning(request, f"{problem.dag} cannot count it: {problem.sentence}.")
     return go(request, _page_of(row, key))
 
 

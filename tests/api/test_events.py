@@ -9,6 +9,7 @@ from django.utils import timezone
 from core.models import AssetEvent, JournalEntry
 from partitions_site import roles
 from partitions_site.api import bulk_events
+from tests.engine.world import consumer
 
 URL, BULK = "/api/v2/assets/events", "/api/v2/assets/events/bulk"
 
@@ -68,6 +69,21 @@ class TestReport:
         assert answer.status_code == 409
         assert "not defined any more" in answer.json()["detail"]
         assert not AssetEvent.objects.exists()
+
+    def test_says_at_once_what_cannot_count_it_if_asked(self, api, lab, settle):
+        body = {"asset_id": lab["hourly_sales"].pk, "partition_key": "not an hour"}
+        assert api.post(URL, body).json()["not_counted"] is None
+        told = api.post(f"{URL}?check=true", body).json()
+        assert "lab_daily_sales" in {each["dag_id"] for each in told["not_counted"]}
+        assert {each["kind"] for each in told["not_counted"]} == {"failed to map partition_key"}
+        settle()
+        assert api.get(f"{URL}/{told['id']}").json()["not_counted"] == told["not_counted"]
+
+    def test_checked_says_that_all_count_it(self, api, lab):
+        body = {"asset_id": lab["hourly_sales"].pk, "partition_key": "2026-03-10T09:00:00"}
+        assert api.post(f"{URL}?check=true", body).json()["not_counted"] == []
+        assert api.post(f"{URL}?check=perhaps", body).json()["detail"][0]["loc"] == ["query", "check"]
+        assert AssetEvent.objects.count() == 1
 
     def test_is_in_the_journal(self, api, orders):
         api.post(URL, {"asset_id": orders, "partition_key": "tw"})
@@ -207,13 +223,40 @@ class TestList:
         assert [each[0]["triggering"] for each in runs] == [False, False, True]
         assert runs[0][0]["partition_key"] == "all_regions"
 
+    def test_names_the_dags_that_could_not_count_an_event(self, api, lab, settle):
+        for name, key in (("hourly_sales", "not an hour"), ("hourly_sales", None), ("regional_orders", "tw")):
+            api.post(URL, {"asset_id": lab[name].pk, "partition_key": key})
+        assert [each["not_counted"] for each in api.get(URL).json()["asset_events"]] == [None] * 3
+        settle()
+        bad, keyless, good = api.get(URL).json()["asset_events"]
+        [problem] = [each for each in bad["not_counted"] if each["dag_id"] == "lab_daily_sales"]
+        assert problem["kind"] == "failed to map partition_key"
+        assert "'not an hour' is not a key of the form" in problem["sentence"]
+        assert {each["kind"] for each in keyless["not_counted"]} == {"missing partition key"}
+        assert good["not_counted"] == []
+        for query, keys in (("true", ["not an hour", None]), ("false", ["tw"])):
+            found = api.get(f"{URL}?not_counted={query}").json()["asset_events"]
+            assert [each["partition_key"] for each in found] == keys
+
+    def test_says_that_a_key_maps_to_too_many(self, api, lab, settle):
+        month = {"type": "StartOfMonthMapper", "input_format": "%Y-%m"}
+        days = {"type": "FanOutMapper", "upstream_mapper": month, "window": {"type": "MonthWindow"}}
+        consumer("each_day", {"plain_asset": days | {"max_downstream_keys": 3}})
+        body = {"asset_id": lab["plain_asset"].pk, "partition_key": "2026-03"}
+        told = api.post(f"{URL}?check=true", body).json()
+        settle()
+        for answer in (told, api.get(f"{URL}/{told['id']}").json()):
+            [problem] = [each for each in answer["not_counted"] if each["dag_id"] == "each_day"]
+            assert problem["kind"] == "partition fan-out exceeded"
+            assert "31 downstream keys, over the limit of 3" in problem["sentence"]
+
     def test_needs_the_same_queries_for_many_as_for_one(self, api, lab, settle, django_assert_num_queries):
         for key in ("tw", "jp", "us"):
             api.post(URL, {"asset_id": lab["regional_orders"].pk, "partition_key": key})
         settle()
-        with django_assert_num_queries(4):
+        with django_assert_num_queries(5):
             api.get(f"{URL}?limit=1")
-        with django_assert_num_queries(3):
+        with django_assert_num_queries(4):
             api.get(f"{URL}?limit=100")
 
 

@@ -11,7 +11,7 @@ from partitions_site.models import Grant
 from partitions_site.web import urls
 from partitions_site.web.http import signed_in
 from tests.api.groups import MARK, OURS, THEIRS, build, granted, state
-from tests.engine.world import dag
+from tests.engine.world import HOURS_TO_DAY, consumer, dag
 from tests.web.test_intruders import DEEDS, OPEN, OWN, names
 
 pytestmark = pytest.mark.django_db
@@ -119,6 +119,15 @@ class TestDeeds:
         assert "Pausing needs the role operator" not in visitor(roles.OPERATOR).get(page).content.decode()
         other = visitor(roles.VIEWER, OURS, "bob").get(page).content.decode()
         assert "Pausing needs the role operator" in other
+
+    def test_who_cannot_count_an_event_is_told_of_those_one_sees(self, groups):
+        for name, writes in ((f"{OURS}_hears", f"{OURS}_out"), (f"{MARK}_hears", f"{MARK}_out")):
+            consumer(name, {f"{OURS}_in": HOURS_TO_DAY}, writes=[writes])
+        for key in ("no hour", ""):
+            form = {"asset": f"{OURS}_in", "key": key}
+            shown = visitor(roles.OPERATOR).post(reverse("record"), form, follow=True).content.decode()
+            assert f"{OURS}_hears cannot count it" in shown
+            assert MARK not in shown
 
     def test_pages_of_the_site_are_not_offered(self, groups):
         assert "/definitions" not in visitor(roles.ADMIN).get("/").content.decode()
