@@ -1,5 +1,6 @@
 """What a Dag makes of keys, and what another schedule would: `/api/v2/dags/{dag_id}/mapping/preview`."""
 
+from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
@@ -12,12 +13,13 @@ from rest_framework.response import Response
 from core.models import Dag
 from partitions_site.api.auth import A_READ, GROUPED, Address, check_may, may, sight_of
 from partitions_site.api.dags import find_dag
-from partitions_site.api.fields import JsonObject, PartitionKey, Text
+from partitions_site.api.fields import Instant, JsonObject, PartitionKey, Text
 from partitions_site.api.forms import Form, read_body
 from partitions_site.api.schedules import CHANGE, DefinitionProblemOut, check_listening, misfit
 from partitions_site.api.schema import gives
 from scheduling import configuration
 from scheduling.algebra.errors import InvalidDefinition
+from scheduling.configuration.previewing import Some
 from scheduling.configuration.trying import MOST_KEYS
 
 
@@ -77,6 +79,20 @@ class SomeLostOut(serializers.Serializer[Any]):
     keys = LostKeyOut(source="first", many=True)
 
 
+class SettlingOut(serializers.Serializer[Any]):
+    key = serializers.CharField()
+    until = Instant()
+
+
+class SomeSettlingOut(serializers.Serializer[Any]):
+    total_entries = serializers.IntegerField(source="count")
+    keys = serializers.SerializerMethodField(help_text="The first of them")
+
+    @extend_schema_field(SettlingOut(many=True))
+    def get_keys(self, some: Some[tuple[str, datetime]]) -> Any:
+        return SettlingOut([{"key": key, "until": until} for key, until in some.first], many=True).data
+
+
 class EffectOut(serializers.Serializer[Any]):
     """What would become of held runs. All are counted, the first hundred of each named."""
 
@@ -88,6 +104,7 @@ class EffectOut(serializers.Serializer[Any]):
     ends = SomeKeysOut(help_text="Would be cancelled: their deadline has passed")
     lost = SomeLostOut(help_text="Upstream keys that would not count any more")
     regained = SomeKeysOut(help_text="Upstream keys that could not be mapped, and could be then")
+    settles = SomeSettlingOut(help_text="Would fire at that time, if nothing more comes until then")
 
 
 class ElsewhereOut(serializers.Serializer[Any]):

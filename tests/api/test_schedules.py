@@ -1,11 +1,15 @@
 """How a Dag listens, over the API: read, changed, previewed."""
 
+from datetime import datetime, timedelta
+
 import pytest
+from django.utils import timezone
 
 from core.models import Dag, DagRun, HeldRun, JournalEntry
 from partitions_site import roles
 from scheduling import configuration
-from tests.engine.world import HOURS_TO_DAY, hours
+from tests.engine.world import HOURS_TO_DAY, REGIONS, consumer, hours
+from tests.engine.world import emit as report
 
 pytestmark = pytest.mark.django_db
 URL = "/api/v2/dags/lab_daily_sales/schedule"
@@ -252,6 +256,21 @@ class TestTryingASchedule:
         answer = admin.post(PREVIEW, {"schedule": proposal(schedule, {"type": "Nothing"})})
         assert answer.status_code == 422
         assert answer.json()["detail"][0]["loc"] == ["body", "schedule", "default_mapper", "type"]
+
+    def test_says_until_when_what_came_late_settles(self, admin, lab, settle):
+        """Saving is no event: ten minutes after the last key that came, as before."""
+        consumer("report", {"regional_orders": REGIONS})
+        for keys in (("tw", "jp", "us"), ("tw",)):
+            report("regional_orders", *keys, at=timezone.now())
+            settle()
+        last = HeldRun.objects.held().get(dag__dag_id="report").last_event_at
+        now = admin.get("/api/v2/dags/report/schedule").json()["schedule"]
+        two = REGIONS | {"window": {"type": "SegmentWindow", "segments": ["tw", "jp"]}}
+        changed = now | {"mapper_config": [now["mapper_config"][0] | {"mapper": two}]}
+        told = admin.post("/api/v2/dags/report/mapping/preview", {"schedule": changed}).json()
+        [settling] = told["change"]["effect"]["settles"]["keys"]
+        assert settling["key"] == "all"
+        assert datetime.fromisoformat(settling["until"]) == last + timedelta(minutes=10)
 
     def test_changes_nothing(self, admin, schedule, emit):
         emit(*DAY[:3])
