@@ -8,10 +8,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from core.models import Asset
+from partitions_site import granting
 from partitions_site.deeds import deed_of
 from partitions_site.models import Grant
-from scheduling import journal
 
 if TYPE_CHECKING:
     _Admin = admin.ModelAdmin[Grant]
@@ -32,8 +31,7 @@ class GrantForm(_Form):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        there = set(Asset.objects.order_by().values_list("group", flat=True).distinct())
-        groups = sorted(there | {self.instance.asset_group} - {""})
+        groups = sorted({*granting.groups(), self.instance.asset_group} - {""})
         self.fields["asset_group"].choices = [(each, each) for each in groups]  # type: ignore[attr-defined]
 
 
@@ -58,5 +56,4 @@ class Grants(_Admin):
 
 
 def _note(event: str, request: HttpRequest, grant: Grant) -> None:
-    said: Any = {"to": str(grant.user or grant.team), "role": grant.role, "asset_group": grant.asset_group}
-    journal.note(event, deed=deed_of(request, "admin"), at=timezone.now(), **said)
+    granting.note(event, grant, deed=deed_of(request, "admin"), at=timezone.now())

@@ -15,6 +15,7 @@ COMMANDS = {
     "trigger": "make a run by hand",
     "keys": "the keys of dynamic partitions",
     "tokens": "what programs come in with",
+    "grants": "who has which role for which group of assets",
     "check": "what is wrong with definitions",
     "completion": "a script that completes these commands in bash or zsh",
 }

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
+from django.contrib.auth.models import User
+
 from core.models import Asset, Dag
 from partitions_site.cli.names import called
 from partitions_site.cli.replies import Reply
@@ -103,6 +105,14 @@ def find_asset(name: str) -> Asset:
     found = Asset.objects.filter(name=name).first() or Asset.objects.filter(uri=name).order_by("pk").first()
     if found is None:
         raise NotFound(f"no asset is called {name}: `{called()} assets` lists them")
+    return found
+
+
+def find_login(name: str) -> User:
+    """:raises NotFound: if no login is called so."""
+    found = User.objects.filter(username=name).first()
+    if found is None:
+        raise NotFound(f"no login is called {name}")
     return found
 
 

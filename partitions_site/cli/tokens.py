@@ -3,11 +3,9 @@
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from datetime import timedelta
 
-from django.contrib.auth.models import User
-
 from partitions_site import tokens
 from partitions_site.cli.names import called
-from partitions_site.cli.parsing import NotFound, Spoken, add_deeds, deed, now
+from partitions_site.cli.parsing import NotFound, Spoken, add_deeds, deed, find_login, now
 from partitions_site.cli.replies import Reply, done, shown, table
 from partitions_site.models import ApiToken
 
@@ -37,13 +35,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def _list(given: Namespace) -> Reply:
-    rows = tokens.of(_login(given.owner)) if given.owner else tokens.everybodys()
+    rows = tokens.of(find_login(given.owner)) if given.owner else tokens.everybodys()
     return table([_row(each) for each in rows], COLUMNS, "There are no such tokens.")
 
 
 def _make(given: Namespace) -> Reply:
     life = timedelta(days=given.days) if given.days else None
-    owner, name = _login(given.owner), given.name[: tokens.LONGEST_NAME]
+    owner, name = find_login(given.owner), given.name[: tokens.LONGEST_NAME]
     row, secret = tokens.make(owner, name, scope=given.scope, life=life, deed=deed(given), at=now())
     return Reply(_row(row) | {"token": secret}, [secret])
 
@@ -55,13 +53,6 @@ def _revoke(given: Namespace) -> Reply:
     told = _row(row)
     tokens.revoke(row, deed=deed(given), at=now())
     return done(f"{row.name or given.id} of {told['owner']} is revoked", told)
-
-
-def _login(name: str) -> User:
-    found = User.objects.filter(username=name).first()
-    if found is None:
-        raise NotFound(f"no login is called {name}")
-    return found
 
 
 def _days(text: str) -> int:

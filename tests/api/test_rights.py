@@ -52,6 +52,8 @@ WHO = {
     "core.change_pool": {roles.EDITOR, roles.ADMIN},
     "core.delete_pool": {roles.EDITOR, roles.ADMIN},
     "core.change_scheduleoverride": {roles.ADMIN},
+    "partitions_site.add_grant": {roles.ADMIN},
+    "partitions_site.delete_grant": {roles.ADMIN},
 }
 """Roles that each permission belongs to."""
 
