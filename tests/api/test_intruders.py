@@ -115,6 +115,17 @@ class TestLines:
         assert JournalEntry.objects.latest("pk").reason == self.FORGED
 
 
+class TestOtherSites:
+    """A page of another site may send a browser here; it is not told what it may read."""
+
+    @pytest.mark.parametrize("url", ["/api/v2/assets", "/api/v2/version", "/auth/token", "/", "/livez"])
+    @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
+    def test_are_let_read_nothing(self, api, lab, url, method):
+        asked = {"HTTP_ORIGIN": "https://evil.example", "HTTP_ACCESS_CONTROL_REQUEST_METHOD": "POST"}
+        answer = api.generic(method, url, "{}", content_type="application/json", **asked)
+        assert [name for name in answer.headers if name.lower().startswith("access-control")] == []
+
+
 class Counting(PBKDF2PasswordHasher):
     """Counts how often a password is really worked on."""
 

@@ -24,8 +24,8 @@ CHECKS = (
     "content_type_conformance",
     "response_schema_conformance",
 )
-ENDS_THE_TEST = r"auth/(token|logout)"
-"""Addresses that would end the token of this test."""
+ENDS_THE_TEST = r"auth/logout"
+"""The address that would end the token of this test."""
 
 
 @pytest.fixture
