@@ -91,12 +91,12 @@ class BackfillPartitionOut(serializers.Serializer[Any]):
     dag_run_id = serializers.CharField(source="run.run_id", default=None, allow_null=True)
 
 
-def _of_dag(dag_id: str) -> Q:
-    of_dag = BackfillTarget.objects.filter(dag__dag_id=dag_id).values("backfill_id")
-    return Q() if dag_id == EVERY_DAG else Q(pk__in=of_dag)
+def of_dag(dag_id: str) -> Q:
+    targets = BackfillTarget.objects.filter(dag__dag_id=dag_id).values("backfill_id")
+    return Q() if dag_id == EVERY_DAG else Q(pk__in=targets)
 
 
-def _active(active: bool) -> Q:
+def active_or_not(active: bool) -> Q:
     is_open = Q(completed_at=None, cancelled_at=None)
     return is_open if active else ~is_open
 
@@ -106,8 +106,8 @@ BACKFILLS = Listing(
     out=BackfillOut,
     orders={"id": "id", "created_at": "created_at", "completed_at": "completed_at"},
     filters=[
-        When("dag_id", _of_dag, Text, words="Backfills of this Dag; ~ for those of all"),
-        When("active", _active, words="Only those that go on, or only those that do not"),
+        When("dag_id", of_dag, Text, words="Backfills of this Dag; ~ for those of all"),
+        When("active", active_or_not, words="Only those that go on, or only those that do not"),
     ],
 )
 

@@ -95,7 +95,7 @@ class EventOut(serializers.Serializer[Any]):
         return NotCountedOut(found or (), many=True).data
 
 
-def _counted_or_not(is_not_counted: bool) -> Q:
+def counted_or_not(is_not_counted: bool) -> Q:
     problem = Q(Exists(MappingProblem.objects.filter(event=OuterRef("pk"))))
     return problem if is_not_counted else ~problem
 
@@ -123,7 +123,7 @@ EVENTS = Listing(
         Pattern("partition_key", "partition_key", alternatives=False),
         Prefix("partition_key", "partition_key", alternatives=False),
         Range("timestamp", "timestamp"),
-        When("not_counted", _counted_or_not, words="Only those that some Dag could not count, or the others"),
+        When("not_counted", counted_or_not, words="Only those that some Dag could not count, or the others"),
     ],
     default=("timestamp",),
     cursors=True,
