@@ -18,11 +18,12 @@ from scheduling.algebra.mappers import (
     LatestPartitionMapper,
     Mapper,
 )
+from scheduling.algebra.period_keys import PeriodKeys
 from scheduling.algebra.rollups import RollupMapper
 from scheduling.algebra.shapes import ANY, Certain, Composite, Periods, Shape, can_meet, narrowed
 from scheduling.algebra.sliding import SlidingWindowMapper
 from scheduling.algebra.spreads import FanOutMapper
-from scheduling.algebra.temporal import PeriodKeys, TemporalMapper
+from scheduling.algebra.temporal import TemporalMapper
 from scheduling.algebra.windows import SegmentWindow
 
 Severity = Literal["error", "warning", "unknown"]

@@ -11,6 +11,7 @@ from scheduling.algebra.errors import InvalidKey
 from scheduling.algebra.keys import KeyFormat
 from scheduling.algebra.mappers import Mapper
 from scheduling.algebra.memory import KeyMapping, downstream_mapping, required_mapping
+from scheduling.algebra.period_keys import PeriodKeys, repeated_names
 from scheduling.algebra.periods import (
     floor_wall,
     instant_of,
@@ -19,7 +20,6 @@ from scheduling.algebra.periods import (
     previous_start,
     start_of,
 )
-from scheduling.algebra.temporal import PeriodKeys, repeated_names
 from scheduling.algebra.transitions import changes
 from scheduling.algebra.windows import Direction, PeriodWindow
 

@@ -10,10 +10,11 @@ from scheduling.algebra.errors import Caution, InvalidDefinition, MismatchedDefi
 from scheduling.algebra.keys import KeyFormat
 from scheduling.algebra.mappers import Mapper, check_mapper, check_policy
 from scheduling.algebra.memory import KeyMapping
+from scheduling.algebra.period_keys import PeriodKeys, default_output
 from scheduling.algebra.periods import Grain, next_start, wall_of
 from scheduling.algebra.plans import PeriodPlan, SegmentPlan
 from scheduling.algebra.policies import WaitForAll, WaitPolicy
-from scheduling.algebra.temporal import PeriodKeys, TemporalMapper, default_output
+from scheduling.algebra.temporal import TemporalMapper
 from scheduling.algebra.windows import PeriodWindow, SegmentWindow, Window, check_window
 
 # Enough periods ahead to meet a change of clocks, a February and a common year.

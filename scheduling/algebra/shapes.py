@@ -16,7 +16,7 @@ from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import InvalidKey, PartitionError
 from scheduling.algebra.keys import DEFAULT_DELIMITER, join_segments, split_segments
 from scheduling.algebra.partitions import DynamicPartitions, Partitions, StaticPartitions
-from scheduling.algebra.temporal import PeriodKeys
+from scheduling.algebra.period_keys import PeriodKeys
 from scheduling.algebra.time_partitions import TimePartitions, partitions_of
 
 # 2024-01-01 starts a week, a month, a quarter and a year at once; the other moment starts nothing.

@@ -11,6 +11,7 @@ from scheduling.algebra.errors import InvalidDefinition, InvalidKey, within
 from scheduling.algebra.keys import KeyFormat
 from scheduling.algebra.mappers import Mapper, check_policy
 from scheduling.algebra.memory import KeyMapping, downstream_mapping, required_mapping
+from scheduling.algebra.period_keys import PeriodKeys, default_output, repeated_names, tells_apart
 from scheduling.algebra.periods import (
     Grain,
     WeekStart,
@@ -25,13 +26,7 @@ from scheduling.algebra.periods import (
     zone,
 )
 from scheduling.algebra.policies import WaitForAll, WaitPolicy
-from scheduling.algebra.temporal import (
-    DEFAULT_INPUT,
-    PeriodKeys,
-    default_output,
-    repeated_names,
-    tells_apart,
-)
+from scheduling.algebra.temporal import DEFAULT_INPUT
 
 _MOST_MEMBERS = 10_000
 

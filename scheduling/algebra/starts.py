@@ -13,8 +13,8 @@ from scheduling.algebra.cron_timetables import CronPartitionTimetable
 from scheduling.algebra.errors import InvalidDefinition
 from scheduling.algebra.keys import KeyFormat
 from scheduling.algebra.occurrences import Occurrences, occurrences_of
+from scheduling.algebra.period_keys import default_output
 from scheduling.algebra.periods import Grain
-from scheduling.algebra.temporal import default_output
 from scheduling.algebra.transitions import observes_folds
 
 STARTS = {

@@ -16,6 +16,7 @@ from scheduling.algebra.errors import InvalidDefinition, InvalidKey, within
 from scheduling.algebra.keys import KeyFormat
 from scheduling.algebra.occurrences import Occurrences
 from scheduling.algebra.partitions import Partitions
+from scheduling.algebra.period_keys import repeated_names, tells_apart
 from scheduling.algebra.periods import Grain
 from scheduling.algebra.starts import (
     GRAINS,
@@ -25,7 +26,6 @@ from scheduling.algebra.starts import (
     instant_in,
     starts_of,
 )
-from scheduling.algebra.temporal import repeated_names, tells_apart
 from scheduling.algebra.transitions import EARLIEST, LATEST
 
 _INSTANT = timedelta(microseconds=1)

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from scheduling.algebra.errors import InvalidDefinition
+from scheduling.algebra.period_keys import default_output
 from scheduling.algebra.temporal import (
     StartOfDayMapper,
     StartOfHourMapper,
@@ -13,7 +14,6 @@ from scheduling.algebra.temporal import (
     StartOfQuarterMapper,
     StartOfWeekMapper,
     StartOfYearMapper,
-    default_output,
 )
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
