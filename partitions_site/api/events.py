@@ -1,4 +1,4 @@
-"""Asset events: `/api/v2/assets/events`, one at a time as Airflow takes them, or ten thousand."""
+"""Asset events: `/api/v2/assets/events`, one at a time as Airflow takes them."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""How a Dag listens: `/api/v2/dags/{dag_id}/schedule`, and what a schedule makes of keys."""
+"""How a Dag listens, read and changed: `/api/v2/dags/{dag_id}/schedule`."""
 
 import re
 from collections.abc import Sequence
