@@ -9,7 +9,8 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from partitions_site.api.auth import COOKIE, OWN, Address, OpenAddress
+from partitions_site.api.auth import OWN, Address, OpenAddress
+from partitions_site.api.bearers import COOKIE
 from partitions_site.api.schema import gives
 from partitions_site.models import ApiToken
 

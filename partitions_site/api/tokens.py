@@ -15,7 +15,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from partitions_site import tokens, tries
-from partitions_site.api.auth import OWN, SIGNED_IN, Address, OpenAddress, deed, may, web_token
+from partitions_site.api.auth import OWN, SIGNED_IN, Address, OpenAddress, deed, may
+from partitions_site.api.bearers import web_token
 from partitions_site.api.errors import BadRequest, TooMany, Unprocessable, WrongCredentials
 from partitions_site.api.fields import Flag, Instant, OneOf, Text, Whole
 from partitions_site.api.forms import Form, read_body, read_value

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from partitions_site import roles
-from partitions_site.api import auth
+from partitions_site.api import bearers
 from partitions_site.models import ApiToken
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +28,7 @@ class TestLogin:
 
 class TestLogout:
     def test_ends_the_web_token(self, anyone, user_of):
-        token = auth.web_token(user_of(roles.VIEWER), life=timedelta(hours=1), at=timezone.now())
+        token = bearers.web_token(user_of(roles.VIEWER), life=timedelta(hours=1), at=timezone.now())
         anyone.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
         answer = anyone.get("/api/v2/auth/logout")
         assert answer.status_code == 307

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from core.models import JournalEntry
 from partitions_site import roles
-from partitions_site.api import auth
+from partitions_site.api import bearers
 from partitions_site.models import ApiToken
 
 pytestmark = pytest.mark.django_db
@@ -113,7 +113,7 @@ class TestWebToken:
         assert self.refused(anyone, token)
 
     def test_ends_after_its_life(self, anyone, viewer):
-        token = auth.web_token(viewer, life=timedelta(seconds=-1), at=timezone.now())
+        token = bearers.web_token(viewer, life=timedelta(seconds=-1), at=timezone.now())
         assert self.refused(anyone, token)
 
     @pytest.mark.parametrize("made", ["nonsense", "a.b.c", ""])
@@ -131,7 +131,7 @@ class TestWebToken:
 
     def test_refuses_a_token_for_somebody_else(self, anyone, token, user_of):
         other = unverified(token) | {"sub": str(user_of(roles.ADMIN).pk)}
-        signed = jwt.encode(other, auth._signing_key(), algorithm=auth.ALGORITHM)
+        signed = jwt.encode(other, bearers._signing_key(), algorithm=bearers.ALGORITHM)
         assert self.refused(anyone, signed)
 
     def test_is_read_from_the_cookie(self, anyone, token):
@@ -144,7 +144,7 @@ class TestCookie:
 
     @pytest.fixture
     def operator(self, anyone, user_of):
-        anyone.cookies["_token"] = auth.web_token(
+        anyone.cookies["_token"] = bearers.web_token(
             user_of(roles.OPERATOR), life=timedelta(hours=1), at=timezone.now()
         )
         return anyone
