@@ -7,7 +7,7 @@ from typing import NoReturn
 from django.conf import settings
 from django.core.management import BaseCommand, ManagementUtility, get_commands
 
-from partitions_site.cli.names import COMMANDS, MANAGED, OWN, called
+from partitions_site.cli.names import COMMANDS, OWN, called
 
 
 class Utility(ManagementUtility):
@@ -20,19 +20,12 @@ class Utility(ManagementUtility):
         return super().fetch_command(subcommand)
 
 
-def managed() -> dict[str, str]:
-    """Commands that `manage.py` has and that are carried out there."""
-    there = get_commands()
-    return {name: words for name, words in MANAGED.items() if name in there}
-
-
 def _no_command(word: str) -> NoReturn:
-    there = {**COMMANDS, **managed()}
-    near = get_close_matches(word, [*there, *OWN, *get_commands()], n=1)
+    near = get_close_matches(word, [*COMMANDS, *OWN, *get_commands()], n=1)
     lines = [
         f"{called()}: there is no command {word!r}" + (f"; is it {near[0]!r}?" if near else ""),
         "",
-        *(f"  {name:<11} {words}" for name, words in there.items()),
+        *(f"  {name:<11} {words}" for name, words in COMMANDS.items()),
         "",
         f"Also {', '.join(OWN)} (`./partita --help`), and those of manage.py (`{called()} help`).",
     ]

@@ -11,21 +11,17 @@ COMMANDS = {
     "runs": "what ran, and running it again",
     "backfill": "many partitions on request: plan, start, look at and steer",
     "sensors": "what looks at the world outside, and what it found",
+    "explain": "why has this partition not run?",
     "emit": "say that partitions of an asset are there",
     "trigger": "make a run by hand",
     "keys": "the keys of dynamic partitions",
+    "wipe": "take the data of partitions back",
+    "pools": "slots that the runs of many Dags share",
     "tokens": "what programs come in with",
     "grants": "who has which role for which group of assets",
     "check": "what is wrong with definitions",
     "completion": "a script that completes these commands in bash or zsh",
 }
-
-MANAGED = {
-    "explain": "why has this partition not run?",
-    "pools": "slots that the runs of many Dags share",
-    "wipe": "take the data of partitions back",
-}
-"""Commands of `manage.py` that are commands of `partita`, too, where an installation has them."""
 
 OWN = ("up", "test", "check", "lock")
 """What `./partita` does itself, or hands on with variables set."""

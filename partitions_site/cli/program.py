@@ -13,12 +13,10 @@ from typing import Any, TextIO
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from django.core.management import ManagementUtility
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import DatabaseError
 
 from partitions_site.cli import completion
-from partitions_site.cli.calling import managed
 from partitions_site.cli.names import COMMANDS, called
 from partitions_site.cli.parsing import Parser, add_json
 from partitions_site.cli.replies import Reply
@@ -31,10 +29,6 @@ def main(words: Sequence[str], out: TextIO | None = None) -> int:
 
     :raises SystemExit: for `--help` and for words that are no command, as argparse does.
     """
-    if words and words[0] in managed():
-        argv = [called(), *words]
-        ManagementUtility(argv).fetch_command(words[0]).run_from_argv(argv)
-        return 0
     given = build().parse_args(list(words))
     try:
         reply: Reply = given.do(given)
@@ -65,8 +59,6 @@ def build() -> Parser:
             add_json(command)
             import_module(f"{__package__}.{name}").add_arguments(command)
     completion.add_arguments(commands.choices["completion"], parser)
-    for name, words in managed().items():
-        commands.add_parser(name, help=words, add_help=False)
     return parser
 
 

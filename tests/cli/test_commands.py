@@ -4,7 +4,6 @@ import io
 from datetime import timedelta
 
 import pytest
-from django.core.management import call_command
 from django.utils import timezone
 
 from core.models import AssetEvent, Backfill, Dag, DagRun, HeldRun, JournalEntry, LogLine
@@ -149,9 +148,9 @@ class TestDags:
         assert made.runs.count() == count
         assert partita("dags", "unpause", "ingest") == "ingest is unpaused, as it was\n"
 
-    def test_why_a_partition_has_not_run(self, lab, capsys):
-        call_command("explain", "lab_region_rollup", "all_regions")
-        assert capsys.readouterr().out.splitlines()[0] == "lab_region_rollup all_regions: awaited"
+    def test_why_a_partition_has_not_run(self, partita, lab):
+        told = partita("explain", "lab_region_rollup", "all_regions")
+        assert told.splitlines()[0] == "lab_region_rollup all_regions: awaited"
 
 
 class TestRuns:

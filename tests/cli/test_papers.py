@@ -13,7 +13,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from core.models import AssetEvent
-from partitions_site.cli import calling, names
+from partitions_site.cli import names
 from partitions_site.models import ApiToken
 from scheduling import checking
 
@@ -37,8 +37,7 @@ class Requests:
 class TestCommandLine:
     def test_names_every_command(self):
         named = set(re.findall(r"^\| `(\w+)", CLI, re.MULTILINE))
-        assert named >= names.COMMANDS.keys() | calling.managed().keys()
-        assert named <= names.COMMANDS.keys() | names.MANAGED.keys()
+        assert named == names.COMMANDS.keys()
 
     def test_names_codes_that_there_are(self):
         [line] = [each for each in CLI.split("\n\n") if each.startswith("Codes keep")]

@@ -2,7 +2,6 @@
 
 import io
 import json
-import logging
 import os
 import subprocess
 import sys
@@ -72,14 +71,6 @@ class TestWords:
         assert names.rewritten(["manage.py", "migrate"]) == ["manage.py", "migrate"]
         assert names.rewritten(["manage.py"]) == ["manage.py"]
 
-    def test_of_commands_of_manage_py_are_carried_out_there(self, db, capsys):
-        console = logging.getLogger().handlers[:]
-        assert program.main(["pools", "list"]) == 0
-        assert logging.getLogger().handlers == console
-        with pytest.raises(SystemExit):
-            program.main(["pools", "--help"])
-        assert "List pools" in capsys.readouterr().out
-
 
 @pytest.mark.django_db
 class TestAnswers:
@@ -88,7 +79,7 @@ class TestAnswers:
         assert capsys.readouterr().err == "partita: no Dag is called nope: `partita dags` lists them\n"
 
     def test_json_may_be_asked_for_before_or_after_the_deed(self):
-        for words in (["held", "--json"], ["dags", "--json"], ["runs", "--json"]):
+        for words in (["held", "--json"], ["dags", "--json"], ["runs", "--json"], ["pools", "--json"]):
             assert json.loads(partita(*words)[1]) == []
         assert json.loads(partita("keys", "list", "--json")[1]) == []
 
@@ -199,10 +190,7 @@ class TestProcess:
         assert (wrong.returncode, wrong.stdout) == (2, "")
         first, *rest = wrong.stderr.splitlines()
         assert first == "./partita: there is no command 'nonsense'"
-        assert {line.split()[0] for line in rest if line.startswith("  ")} == {
-            *names.COMMANDS,
-            *names.MANAGED,
-        }
+        assert {line.split()[0] for line in rest if line.startswith("  ")} == {*names.COMMANDS}
         assert "is it 'partitions'?" in manage("partition").stderr
 
     def test_answers_in_the_name_that_was_typed(self, monkeypatch, capsys, db):

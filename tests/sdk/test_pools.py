@@ -1,9 +1,11 @@
 """Pools as definitions name them and people change them."""
 
+import json
+
 import pytest
-from django.core.management import CommandError, call_command
 
 from core.models import JournalEntry, Pool
+from partitions_site.cli import program
 from scheduling import claims, runs
 from scheduling.algebra.errors import InvalidDefinition
 from scheduling.authoring.terms import terms_of
@@ -149,28 +151,31 @@ class TestDelete:
 
 class TestCommand:
     def test_makes_changes_lists_and_deletes(self, capsys):
-        call_command("pools", "set", "sftp", "2", "--description", "two logins")
-        call_command("pools", "set", "sftp", "4")
-        call_command("pools", "set", "empty", "0")
+        for words in (["sftp", "2", "--description", "two logins"], ["sftp", "4"], ["empty", "0"]):
+            assert program.main(["pools", "set", *words]) == 0
         capsys.readouterr()
-        call_command("pools")
-        assert capsys.readouterr().out.splitlines() == [
-            "empty: 0 of 0 slots taken, 0 runs wait",
-            "sftp: 0 of 4 slots taken, 0 runs wait",
-        ]
-        assert Pool.objects.get(name="sftp").description == "two logins"
-        call_command("pools", "delete", "sftp")
+        for words in ([], ["list"]):
+            assert program.main(["pools", *words]) == 0
+            assert capsys.readouterr().out.splitlines() == [
+                "empty: 0 of 0 slots taken, 0 runs wait",
+                "sftp: 0 of 4 slots taken, 0 runs wait",
+            ]
+        assert program.main(["pools", "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)[1]
+        assert told == {"name": "sftp", "slots": 4, "taken": 0, "waiting": 0, "description": "two logins"}
+        assert program.main(["pools", "delete", "sftp", "--by", "bob"]) == 0
         assert list(Pool.objects.values_list("name", flat=True)) == ["empty"]
         assert {each.via for each in JournalEntry.objects.all()} == {"cli"}
+        assert JournalEntry.objects.latest("pk").by == "bob"
 
     @pytest.mark.parametrize(
         ("words", "sentence"),
         [
-            (["set", "sftp", "-1"], "a pool has 0 to 1000000 slots"),
+            (["set", "sftp", "--", "-1"], "a pool has 0 to 1000000 slots"),
             (["set", " ", "1"], "the name of a pool is text"),
             (["delete", "nothing"], "there is no pool 'nothing'"),
         ],
     )
-    def test_says_what_cannot_be(self, words, sentence):
-        with pytest.raises(CommandError, match=sentence):
-            call_command("pools", *words)
+    def test_says_what_cannot_be(self, capsys, words, sentence):
+        assert program.main(["pools", *words]) == 1
+        assert sentence in capsys.readouterr().err

@@ -1,39 +1,26 @@
-import json
-from argparse import ArgumentParser
+"""`partita explain`: why has this partition not run, and what would it take?"""
+
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
-from core.models import Dag
-from partitions_site.api.explaining import ExplanationOut
-from scheduling.algebra.errors import PartitionError
+from partitions_site.cli.parsing import find_dag, now
+from partitions_site.cli.replies import Reply
 from scheduling.board import Together, together
 from scheduling.expected import Owed
 from scheduling.explain import Explanation, explain
 
 
-class Command(BaseCommand):
-    help = "Say why a Dag has not run for a partition key, and what it would take."
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("dag_id", metavar="DAG")
+    parser.add_argument("key", metavar="KEY", nargs="?", help="none for a Dag whose runs have no key")
+    parser.set_defaults(do=do)
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("dag_id", metavar="DAG")
-        parser.add_argument("key", metavar="KEY", nargs="?", help="none for a Dag whose runs have no key")
-        parser.add_argument("--json", action="store_true", help="what the API answers")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        dag = Dag.objects.filter(dag_id=options["dag_id"]).first()
-        if dag is None:
-            raise CommandError(f"there is no Dag {options['dag_id']!r}")
-        try:
-            found = explain(dag, options["key"], now=datetime.now(UTC))
-        except PartitionError as refusal:
-            raise CommandError(str(refusal)) from refusal
-        if options["json"]:
-            self.stdout.write(json.dumps(ExplanationOut(found).data, ensure_ascii=False, indent=2))
-        else:
-            self.stdout.write("\n".join(_lines(found)))
+def do(given: Namespace) -> Reply:
+    from partitions_site.api.explaining import ExplanationOut  # REST framework: no other command wants it
+
+    found = explain(find_dag(given.dag_id), given.key, now=now())
+    return Reply(ExplanationOut(found).data, list(_lines(found)))
 
 
 def _lines(found: Explanation) -> Iterator[str]:
