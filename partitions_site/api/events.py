@@ -1,9 +1,12 @@
 """Asset events: `/api/v2/assets/events`, one at a time as Airflow takes them."""
 
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
 from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotFound
@@ -39,8 +42,11 @@ class EventIn(Form):
     idempotency_key = Text(required=False, allow_null=True, default=None, max_length=250)
 
 
+PATIENCE = 0.005
+"""Seconds that an event waits at most for others that are on their way, to be recorded with them."""
+
 RECORD: Together[tuple[EventReport, Deed], Registered] = Together(
-    lambda asked: register_each(asked, source=AssetEvent.Source.API, at=timezone.now())
+    lambda asked: register_each(asked, source=AssetEvent.Source.API, at=timezone.now()), patience=PATIENCE
 )
 """Records one event; those that come at the same moment are written, and committed, together."""
 
@@ -64,6 +70,10 @@ class Events(Address):
 
     within = GROUPED
     needs = {"POST": "core.add_assetevent"}
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        with RECORD.coming() if request.method == "POST" else nullcontext():
+            return super().dispatch(request, *args, **kwargs)
 
     @EVENTS.described("get_asset_events", "Asset events")
     def get(self, request: Request) -> Response:

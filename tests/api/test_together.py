@@ -1,5 +1,6 @@
 """Work done once for all who ask at the same moment: each gets their own answer, and their own error."""
 
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -93,6 +94,66 @@ class TestTogether:
             ends = [first, pool.submit(desk.ask, 1), pool.submit(desk.ask, 2)]
             assert [type(each.exception(SECONDS)) for each in ends] == [type(None), SystemExit, SystemExit]
         assert desk.ask(4) == 8
+
+
+class TestComing:
+    """Whoever works waits a moment for those who are on their way."""
+
+    def test_they_are_waited_for(self):
+        portions, both = [], threading.Barrier(2)
+        ask = Together(lambda numbers: portions.append(numbers) or numbers, patience=SECONDS)
+
+        def come(number, pause):
+            with ask.coming():
+                both.wait(SECONDS)
+                time.sleep(pause)
+                return ask(number)
+
+        with ThreadPoolExecutor(2) as pool:
+            ends = [pool.submit(come, number, pause) for number, pause in ((1, 0), (2, 0.05))]
+            assert [each.result(SECONDS) for each in ends] == [1, 2]
+        assert portions == [[1, 2]]
+
+    def test_nobody_waits_for_who_turns_back(self):
+        ask, has_begun = Together(lambda numbers: numbers, patience=SECONDS), threading.Event()
+
+        def turn_back():
+            with ask.coming():
+                has_begun.set()
+                wait_for(lambda: ask._waiting)
+                raise ValueError("refused")
+
+        with ThreadPoolExecutor(1) as pool:
+            back = pool.submit(turn_back)
+            has_begun.wait(SECONDS)
+            begun = time.monotonic()
+            with ask.coming():
+                assert ask(1) == 1
+            assert time.monotonic() - begun < SECONDS
+            with pytest.raises(ValueError, match="refused"):
+                back.result(SECONDS)
+
+    def test_nor_longer_than_a_moment_for_who_takes_their_time(self):
+        ask = Together(lambda numbers: numbers, patience=0.05)
+        with ask.coming(), ThreadPoolExecutor(1) as pool:
+            begun = time.monotonic()
+            assert pool.submit(ask, 1).result(SECONDS) == 1
+            assert time.monotonic() - begun >= 0.05
+
+    def test_whoever_is_alone_waits_for_nobody(self):
+        ask, begun = Together(lambda numbers: numbers, patience=SECONDS), time.monotonic()
+        for number in range(3):
+            with ask.coming():
+                assert ask(number) == number
+        assert time.monotonic() - begun < SECONDS
+
+    @pytest.mark.django_db
+    @pytest.mark.parametrize("body", [{"asset_id": 2**40}, {"asset_id": "x"}, [], {}])
+    def test_a_request_that_is_refused_is_not_expected_any_more(self, api, lab, body):
+        assert api.post("/api/v2/assets/events", body).status_code in (404, 422)
+        assert events.RECORD._coming == 0
+        assert api.post("/api/v2/assets/events", {"asset_id": lab["plain_asset"].pk}).status_code == 200
+        assert events.RECORD._coming == 0
 
 
 @pytest.fixture
