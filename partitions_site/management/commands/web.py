@@ -8,6 +8,7 @@ import uvicorn
 from django.core.management.base import BaseCommand
 
 from partitions_site import launch, lifeline
+from partitions_site.protocol import Protocol
 
 
 class Command(BaseCommand):
@@ -23,6 +24,7 @@ class Command(BaseCommand):
         server = uvicorn.Server(
             uvicorn.Config(
                 "partitions_site.asgi:application",
+                http=Protocol,
                 access_log=False,
                 host=options["host"],
                 port=options["port"],
