@@ -16,10 +16,14 @@ class BackfillQuerySet(models.QuerySet["Backfill"]):
         return self.filter(completed_at=None)
 
     def due(self, now: datetime) -> Self:
-        """Open backfills that can go on: somebody asked for a look, or one of their runs has ended."""
-        ended = BackfillPartition.objects.started().filter(target__backfill=OuterRef("pk"))
-        ended = ended.filter(Q(run=None) | Q(run__state__in=DagRun.FINISHED))
-        return self.open().filter(Q(advance_after__lte=now) | Exists(ended))
+        """Open backfills that can go on: somebody asked for a look, or one of their runs has ended.
+
+        So can one that sleeps with nothing under way: runs of it that were tried again by hand had its room.
+        """
+        own = BackfillPartition.objects.filter(target__backfill=OuterRef("pk"))
+        ended = own.started().filter(Q(run=None) | Q(run__state__in=DagRun.FINISHED))
+        idle = Q(Exists(own.ready()), ~Exists(own.started()), is_paused=False, advance_after=None)
+        return self.open().filter(Q(advance_after__lte=now) | Exists(ended) | idle)
 
 
 class Backfill(models.Model):
@@ -119,6 +123,9 @@ class BackfillTarget(models.Model):
 
 
 class BackfillPartitionQuerySet(models.QuerySet["BackfillPartition"]):
+    def ready(self) -> Self:
+        return self.filter(state=BackfillPartition.State.READY)
+
     def started(self) -> Self:
         return self.filter(state=BackfillPartition.State.STARTED)
 

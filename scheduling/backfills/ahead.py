@@ -2,14 +2,15 @@
 
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import itemgetter
 
 from django.db.models import Min, Q
 
 from core import bulk
-from core.models import AssetEvent, Backfill, BackfillPartition, BackfillTarget, DagRun
+from core.models import AssetEvent, Backfill, BackfillPartition, BackfillTarget, Dag, DagRun
 from scheduling import filing, holds, listening, rounds, runs
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.timetables import PartitionedAssetTimetable
@@ -120,24 +121,34 @@ def _oldest_unrouted(backfill: Backfill) -> datetime | None:
 
 
 def _adopted(of: _Queueing, rows: Sequence[Item]) -> dict[int, int]:
-    """Partitions that somebody else's run does: one under way, or one that their upstream has started since.
+    """Partitions that a run does which is there: one under way, or one that their upstream has started since.
+
+    That may be one of this backfill, which somebody has tried again before its partition.
 
     :returns: the primary key of the run by that of the partition.
     """
-    others = DagRun.objects.filter(dag=of.target.dag).exclude(backfill=of.backfill)
     unripe = {row.key: row for row in rows if row.ripe_at is None}
     ripe = {row.key: row for row in rows if row.ripe_at is not None}
-    under_way = others.filter(
-        partition_key__in=unripe, state__in=[DagRun.State.QUEUED, DagRun.State.RUNNING]
-    ).values_list("partition_key", "pk")
-    adopted = {unripe[key].pk: run_pk for key, run_pk in under_way if key}
+    adopted = {unripe[key].pk: run_pk for key, run_pk in _under_way(of.target.dag, unripe) if key in unripe}
     if ripe:
+        others = DagRun.objects.filter(dag=of.target.dag).exclude(backfill=of.backfill)
         since = others.filter(partition_key__in=ripe).exclude(state=DagRun.State.CANCELLED).order_by("pk")
         for key, run_pk, queued_at in since.values_list("partition_key", "pk", "queued_at"):
             row = ripe[key or ""]
             if row.ripe_at and queued_at >= row.ripe_at:
                 adopted[row.pk] = run_pk
     return adopted
+
+
+def _under_way(dag: Dag, keys: Collection[str]) -> Iterator[tuple[str, int]]:
+    """(key, run) for the runs of `dag` that have not ended and are for one of `keys`, or for several keys."""
+    runs_of_dag = DagRun.objects.filter(dag=dag, state__in=[DagRun.State.QUEUED, DagRun.State.RUNNING])
+    alone = runs_of_dag.filter(partition_key__in=keys).values_list("partition_key", "pk")
+    found = [(key or "", pk) for key, pk in alone]
+    if dag.max_keys_per_run != 1:
+        ranged = runs_of_dag.filter(partition_keys__isnull=False).values_list("partition_keys", "pk")
+        found += [(key, pk) for several, pk in ranged for key in several or ()]
+    yield from sorted(found, key=itemgetter(1))
 
 
 def _start(of: _Queueing, rows: Sequence[Item], dates: Dates) -> list[DagRun]:
