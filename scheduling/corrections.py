@@ -39,7 +39,7 @@ def mark(run: DagRun, state: State, *, deed: Deed, at: datetime) -> None:
         lease_until=None,
         cancel_requested=False,
         updated_at=at,
-        **({"error": ""} if state is State.SUCCESS else {}),
+        **({"error": "", "failed_keys": {}} if state is State.SUCCESS else {}),
     )
     states.record_attempt(run, Attempt(state), at)
     journal.note("run marked", deed=deed, at=at, about=run, key=run.partition_key, was=was, state=state)

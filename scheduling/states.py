@@ -209,17 +209,15 @@ def _fall_back(pks: Sequence[int], at: datetime, *, besides: DagRun | None = Non
     rows = Partition.objects.filter(pk__in=pks)
     rows.update(attempt=F("outcome"), attempt_run=F("outcome_run"), attempt_at=F("outcome_at"), updated_at=at)
     at_work = DagRun.objects.filter(
+        Q(partition_key__in=rows.values("key")) | Q(partition_keys__isnull=False),
         state=DagRun.State.RUNNING,
-        partition_key__in=rows.values("key"),
         dag__outlets__asset__in=rows.values("asset"),
     )
     if besides:
         at_work = at_work.exclude(pk=besides.pk)
     for run in at_work.distinct().order_by("started_at", "pk"):
         written = Outlet.objects.filter(dag=run.dag_id).values("asset")
-        mine = rows.filter(
-            _older("attempt", run, run.started_at or at), asset__in=written, key=run.partition_key
-        )
+        mine = rows.filter(_older("attempt", run, run.started_at or at), asset__in=written, key__in=run.keys)
         mine.update(attempt=Attempt.RUNNING, attempt_run=run, attempt_at=run.started_at)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from core.models import DagRun
-from scheduling import backfills, runs
+from scheduling import backfills, claims, corrections, runs
 from tests.backfills.play import (
     SECOND,
     begin,
@@ -15,7 +15,7 @@ from tests.backfills.play import (
     producer,
     turn,
 )
-from tests.engine.world import ALICE, NOW, start
+from tests.engine.world import ALICE, NOW, part, start
 
 pytestmark = pytest.mark.django_db
 FIRST = "2026-03-01"
@@ -69,3 +69,28 @@ def test_those_that_are_done_may_take_all_room_and_the_others_follow():
     assert len(execute(MOMENT) + execute(MOMENT)) == 2
     drive(backfill, at=MOMENT)
     assert counts(backfill) == {"planned": 10, "done": 10}
+
+
+class TestARangeUnderWay:
+    def test_shows_again_where_a_newer_run_was_cancelled(self):
+        made = producer(max_keys_per_run=None)
+        begin(made, keys_per_run=None)
+        turn()
+        [ranged] = DagRun.objects.all()
+        start(ranged)
+        newer = start(runs.trigger(made, runs.Ask(FIRST), deed=ALICE, at=NOW), at=MOMENT)
+        claims.stop(newer, at=MOMENT)
+        found = part("days", FIRST)
+        assert (found.attempt, found.attempt_run) == ("running", ranged)
+
+    def test_marked_a_success_has_given_up_nothing(self):
+        begin(producer(max_keys_per_run=None), keys_per_run=None)
+
+        def give_up(run):
+            claims.succeed(run, [], at=NOW, failed_keys={FIRST: "no file"})
+
+        turn()
+        [run] = execute(end=give_up)
+        corrections.mark(run, DagRun.State.SUCCESS, deed=ALICE, at=MOMENT)
+        assert DagRun.objects.get().failed_keys == {}
+        assert part("days", FIRST).attempt == "success"
