@@ -1,3 +1,3 @@
 import pytest
 
-pytest.register_assert_rewrite("tests.model.history")
+pytest.register_assert_rewrite("tests.model.history", "tests.model.deeds")

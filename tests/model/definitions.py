@@ -1,14 +1,16 @@
 """Random consumers: identity, periods, fan-outs, rollups of days, quarters and segments, joined or not."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
 from scheduling.algebra import specs
-from scheduling.algebra.conditions import All, Any, AssetLeaf
+from scheduling.algebra.conditions import All, AssetLeaf
+from scheduling.algebra.conditions import Any as Either
 from scheduling.algebra.mappers import (
     AllowedKeyMapper,
     AllPartitionsMapper,
@@ -25,6 +27,7 @@ from scheduling.algebra.temporal import StartOfDayMapper, StartOfHourMapper, Sta
 from scheduling.algebra.windows import DayWindow, QuarterWindow, SegmentWindow
 from tests.model.records import Brief, Late
 
+T = TypeVar("T")
 UNDATED = ("a", "b", "c")
 ASSETS = (*UNDATED, "ticks")
 DAYS = ("2026-03-10", "2026-03-11")
@@ -51,19 +54,19 @@ class Definition(Brief):
     """What a consumer says: by asset its mapper, how they are joined, what late keys do."""
 
     mappers: Mapping[str, Mapper]
-    joined: type[All | Any]
+    joined: type[All | Either]
     late: Late
     settle: timedelta
 
     @property
-    def condition(self) -> AssetLeaf | All | Any:
+    def condition(self) -> AssetLeaf | All | Either:
         leaves = tuple(AssetLeaf(name) for name in self.mappers)
         return leaves[0] if len(leaves) == 1 else self.joined(leaves)
 
     @property
     def needs_one_key(self) -> bool:
         return not any(each.is_rollup for each in self.mappers.values()) and (
-            self.joined is Any or len(self.mappers) == 1
+            self.joined is Either or len(self.mappers) == 1
         )
 
     def __repr__(self) -> str:
@@ -71,87 +74,94 @@ class Definition(Brief):
         return f"{self.joined.__name__}({'; '.join(mappers)}), late {self.late}, settle {self.settle}"
 
 
-def policies(most: int) -> st.SearchStrategy:
-    """Wait policies for a rollup of `most` keys, easy ones more often."""
-    after = st.sampled_from([timedelta(minutes=5), timedelta(hours=2)])
-    then = st.sampled_from([MinimumCount(2), Outcome.FIRE, Outcome.CANCEL])
-    return st.one_of(
-        st.just(WaitForAll()),
-        st.sampled_from([MinimumCount(1), MinimumCount(2), MinimumCount(2 - most), MinimumCount(-1)]),
-        st.builds(Deadline, after, then),
+Choose = Callable[[Sequence[T]], T]
+"""Says which of several it is: a random generator, or hypothesis."""
+
+
+def definition(choose: Choose) -> Definition:
+    """Three of four need several keys: those are where held runs wait, settle and are late."""
+    may_need_one = choose([True, False, False, False])
+    while True:
+        found = _any(choose)
+        if may_need_one or not found.needs_one_key:
+            return found
+
+
+@st.composite
+def definitions(draw: Any) -> Definition:
+    return definition(lambda options: draw(st.sampled_from(options)))
+
+
+def some(choose: Choose, options: Sequence[T], most: int) -> list[T]:
+    """One to `most` of `options`, each once, in any order."""
+    return list(dict.fromkeys(choose(options) for _ in range(choose(range(1, most + 1)))))
+
+
+def _any(choose: Choose) -> Definition:
+    mappers = choose([_of_days, _of_quarters, _of_all, _of_all, _of_hours])
+    # Which of the dated keys is the newest is a matter of their timetable, not of the model.
+    assets = UNDATED if mappers is _of_all else ASSETS
+    return Definition(
+        {name: mappers(choose) for name in some(choose, assets, 3)},
+        choose([All, All, Either]),
+        choose([Late.SETTLE, *Late]),
+        choose([timedelta(minutes=10), timedelta(0)]),
     )
 
 
-def of_days() -> st.SearchStrategy[Mapper]:
+def _policy(choose: Choose, most: int) -> object:
+    """A wait policy for a rollup of `most` keys, an easy one more often."""
+    kind = choose([WaitForAll, MinimumCount, Deadline])
+    if kind is WaitForAll:
+        return WaitForAll()
+    if kind is MinimumCount:
+        return MinimumCount(choose([1, 2, 2 - most, -1]))
+    after = choose([timedelta(minutes=5), timedelta(hours=2)])
+    return Deadline(after, choose([MinimumCount(2), Outcome.FIRE, Outcome.CANCEL]))
+
+
+def _of_days(choose: Choose) -> Mapper:
     """Mappers that give days."""
-    return st.one_of(
-        st.just(IdentityMapper()),
-        st.just(AllowedKeyMapper(DAYS[:1])),
-        st.just(StartOfDayMapper()),
-        st.builds(
-            RollupMapper,
-            st.sampled_from([StartOfDayMapper(), StartOfHourMapper()]),
-            st.just(DayWindow()),
-            policies(24),
-        ),
-        st.builds(
-            SlidingWindowMapper,
-            before=st.sampled_from([1, 2]),
-            after=st.just(1),
-            input_format=st.sampled_from(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]),
-            wait_policy=policies(3),
-        ),
-    )
+    kind = choose([IdentityMapper, AllowedKeyMapper, StartOfDayMapper, RollupMapper, SlidingWindowMapper])
+    if kind is AllowedKeyMapper:
+        return AllowedKeyMapper(DAYS[:1])
+    if kind is RollupMapper:
+        by = choose([StartOfDayMapper(), StartOfHourMapper()])
+        return RollupMapper(by, DayWindow(), _policy(choose, 24))
+    if kind is SlidingWindowMapper:
+        return SlidingWindowMapper(
+            before=choose([1, 2]),
+            after=1,
+            input_format=choose(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]),
+            wait_policy=_policy(choose, 3),
+        )
+    return kind()
 
 
-def of_quarters() -> st.SearchStrategy[Mapper]:
+def _of_quarters(choose: Choose) -> Mapper:
     by_month = StartOfQuarterMapper(input_format="%Y-%m")
-    rollup = st.builds(RollupMapper, st.just(by_month), st.just(QuarterWindow(members="month")), policies(3))
-    return st.one_of(st.just(IdentityMapper()), st.just(by_month), rollup)
+    kind = choose([IdentityMapper, StartOfQuarterMapper, RollupMapper])
+    if kind is RollupMapper:
+        return RollupMapper(by_month, QuarterWindow(members="month"), _policy(choose, 3))
+    return IdentityMapper() if kind is IdentityMapper else by_month
 
 
-def of_all() -> st.SearchStrategy[Mapper]:
+def _of_all(choose: Choose) -> Mapper:
     """Mappers that give the key `all`, most of them."""
-    return st.one_of(
-        st.just(IdentityMapper()),
-        st.just(FixedKeyMapper("all")),
-        st.builds(RollupMapper, st.just(FixedKeyMapper("all")), st.just(SegmentWindow(REGIONS)), policies(3)),
-        st.just(AllPartitionsMapper()),
-        st.just(LatestPartitionMapper("all")),
-    )
+    kind = choose([IdentityMapper, FixedKeyMapper, RollupMapper, AllPartitionsMapper, LatestPartitionMapper])
+    if kind is RollupMapper:
+        return RollupMapper(FixedKeyMapper("all"), SegmentWindow(REGIONS), _policy(choose, 3))
+    return kind("all") if kind in (FixedKeyMapper, LatestPartitionMapper) else kind()
 
 
-def of_hours() -> st.SearchStrategy[Mapper]:
+def _of_hours(choose: Choose) -> Mapper:
     """Mappers that give hours: also too many of them."""
     by_day = StartOfDayMapper(input_format="%Y-%m-%d")
-    return st.sampled_from(
+    return choose(
         [
             IdentityMapper(),
             StartOfHourMapper(),
             FanOutMapper(by_day, DayWindow()),
             FanOutMapper(by_day, DayWindow(), max_downstream_keys=23),
         ]
-    )
-
-
-@st.composite
-def definitions(draw) -> Definition:
-    """Three of four need several keys: those are where held runs wait, settle and are late."""
-    wanted = any_definitions()
-    if draw(st.integers(0, 3)):
-        wanted = wanted.filter(lambda each: not each.needs_one_key)
-    return draw(wanted)
-
-
-@st.composite
-def any_definitions(draw) -> Definition:
-    mappers = draw(st.sampled_from([of_days, of_quarters, of_all, of_all, of_hours]))
-    # Which of the dated keys is the newest is a matter of their timetable, not of the model.
-    assets = UNDATED if mappers is of_all else ASSETS
-    names = draw(st.lists(st.sampled_from(assets), min_size=1, max_size=3, unique=True))
-    return Definition(
-        {name: draw(mappers()) for name in names},
-        draw(st.sampled_from([All, All, Any])),
-        draw(st.sampled_from([Late.SETTLE, *Late])),
-        draw(st.sampled_from([timedelta(minutes=10), timedelta(0)])),
     )

@@ -1,10 +1,13 @@
 """The engine, driven through its real functions, and what its rows say, in the words of the model."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from core.models import (
     AssetEvent,
+    Backfill,
+    BackfillPartition,
     ConsumedEvent,
     Dag,
     DagRun,
@@ -30,7 +33,12 @@ from scheduling import (
 from scheduling.algebra import specs
 from scheduling.algebra.conditions import AssetLeaf
 from scheduling.algebra.errors import InvalidKey, PartitionError
-from scheduling.algebra.timetables import AssetTimetable, CronPartitionTimetable, PartitionedAssetTimetable
+from scheduling.algebra.timetables import (
+    AssetTimetable,
+    CronPartitionTimetable,
+    PartitionedAssetTimetable,
+    PartitionedAtRuntime,
+)
 from scheduling.backfills import Reprocess
 from scheduling.claims import Output
 from scheduling.events import EventReport
@@ -57,16 +65,13 @@ class Engine:
     def listen(
         self, name: str, definition: Definition, writes: tuple[str, ...], attempts: Attempts = ONCE
     ) -> None:
-        fields = {
-            "retries": attempts.retries,
-            "retry_delay": attempts.delay,
-            "retry_backoff": attempts.backoff,
-            "run_timeout": attempts.timeout,
-            "max_active_runs": 2,
-            "created_at": self.now,
-        }
-        dag = world.dag(name, _schedule(definition), writes=writes, **fields)
+        dag = world.dag(name, _schedule(definition), writes=writes, **self._options(attempts))
         self._depend(dag, definition)
+
+    def make(self, name: str, writes: str, attempts: Attempts) -> None:
+        """A Dag that only backfills start."""
+        schedule = specs.dump(PartitionedAtRuntime())
+        world.dag(name, schedule, writes=[writes], **self._options(attempts))
 
     def listen_plainly(self, name: str, asset: str, *, accept: bool) -> None:
         leaf = AssetLeaf(asset)
@@ -146,16 +151,38 @@ class Engine:
             return False
         return True
 
-    def backfill(self, name: str, key: str) -> bool:
-        backfills.advance(now=self.now)
+    def backfill(self, name: str, keys: Sequence[str], size: int | None, limit: int) -> dict[str, str]:
+        """What becomes of the keys, in their order; nothing if it is refused."""
         ask = backfills.Ask(
-            (self.dag(name),), keys=(key,), reprocess=Reprocess.COMPLETED, max_active_runs=1000
+            (self.dag(name),),
+            keys=tuple(keys),
+            reprocess=Reprocess.COMPLETED,
+            keys_per_run=size,
+            max_active_runs=limit,
         )
         try:
-            backfills.start(ask, deed=ALICE, at=self.now)
+            made = backfills.start(ask, deed=ALICE, at=self.now)
+        except PartitionError:
+            return {}
+        rows = BackfillPartition.objects.filter(target__backfill=made).order_by("position")
+        return dict(rows.values_list("key", "state"))
+
+    def advance(self) -> None:
+        while backfills.advance(now=self.now):
+            pass
+
+    def steer(self, place: int, deed: str) -> bool:
+        """The backfill that was started as the `place`th is paused, resumed, cancelled or tried again."""
+        deeds = {
+            "pause": backfills.pause,
+            "resume": backfills.resume,
+            "cancel": backfills.cancel,
+            "retry": backfills.retry_failed,
+        }
+        try:
+            deeds[deed](Backfill.objects.order_by("pk")[place], deed=ALICE, at=self.now)
         except PartitionError:
             return False
-        backfills.advance(now=self.now)
         return True
 
     def tick(self) -> None:
@@ -166,6 +193,12 @@ class Engine:
 
     def succeed(self, place: int, writes: tuple[str, ...]) -> None:
         claims.succeed(self.run(place), [Output(world.asset(name)) for name in writes], at=self.now)
+        self._number()
+
+    def give_up(self, place: int, writes: tuple[str, ...]) -> None:
+        run = self.run(place)
+        outputs = [Output(world.asset(name)) for name in writes]
+        claims.succeed(run, outputs, at=self.now, failed_keys={run.keys[0]: "no file"})
         self._number()
 
     def fail(self, place: int, writes: tuple[str, ...]) -> None:
@@ -195,9 +228,27 @@ class Engine:
 
     def runs(self) -> list[tuple[Any, ...]]:
         consumed = self._consumed()
-        names = ("dag__dag_id", "partition_key", "run_type", "state", "attempt", "failures", "held_run")
-        rows = DagRun.objects.order_by("pk").values_list(*names)
-        return [(*row[:6], frozenset(consumed.get(row[6], ()))) for row in rows]
+        runs = DagRun.objects.order_by("pk").select_related("dag", "held_run")
+        return [
+            (
+                *(run.dag.dag_id, tuple(run.keys), tuple(run.failed_keys), run.run_type, run.state),
+                *(run.attempt, run.failures),
+                frozenset(consumed.get(run.held_run.pk, ()) if hasattr(run, "held_run") else ()),
+            )
+            for run in runs
+        ]
+
+    def backfills(self) -> dict[int, dict[str, Any]]:
+        found = {}
+        for place, row in enumerate(Backfill.objects.order_by("pk")):
+            items = BackfillPartition.objects.filter(target__backfill=row).values_list("key", "state")
+            found[place] = {
+                "paused": row.is_paused,
+                "cancelled": row.cancelled_at is not None,
+                "completed": row.completed_at is not None,
+                "items": dict(items),
+            }
+        return found
 
     def open(self) -> dict[tuple[str, str], dict[str, Any]]:
         consumed, received = self._consumed(), self._received()
@@ -224,6 +275,17 @@ class Engine:
 
     def unrouted(self) -> set[int]:
         return {self.numbers[pk] for pk in AssetEvent.objects.unrouted().values_list("pk", flat=True)}
+
+    def _options(self, attempts: Attempts) -> dict[str, Any]:
+        return {
+            "retries": attempts.retries,
+            "retry_delay": attempts.delay,
+            "retry_backoff": attempts.backoff,
+            "run_timeout": attempts.timeout,
+            "max_active_runs": 2,
+            "max_keys_per_run": None,
+            "created_at": self.now,
+        }
 
     def _depend(self, dag: Dag, definition: Definition) -> None:
         for name, mapper in definition.mappers.items():

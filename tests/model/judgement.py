@@ -13,7 +13,7 @@ from scheduling.algebra.policies import Deadline, MinimumCount, Outcome
 from tests.model.records import Consumer, Held, Late
 
 if TYPE_CHECKING:
-    from tests.model.reference import Model
+    from tests.model.filing import Filing
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Standing:
 Fits = Callable[[Standing], bool]
 
 
-def of(held: Held, model: Model) -> Verdict:
+def of(held: Held, model: Filing) -> Verdict:
     consumer = held.consumer
     is_late = bool(model.fired((consumer.name, held.key)))
     standings = {asset: _standing(held, asset, model) for asset in consumer.mappers}
@@ -59,8 +59,10 @@ def of(held: Held, model: Model) -> Verdict:
     return _late(held, could(lambda each: each.is_anew), model.now)
 
 
-def is_complete(held: Held, model: Model) -> bool:
+def is_complete(held: Held, model: Filing) -> bool:
     """Whether everything is there that a first run of this key needs, paused or not."""
+    if not held.consumer.mappers:
+        return True
     standings = {asset: _standing(held, asset, model) for asset in held.consumer.mappers}
     return held.consumer.holds({asset: each.is_enough for asset, each in standings.items()})
 
@@ -84,11 +86,25 @@ def feeds(mapper: Mapper, key: str, downstream: str) -> bool:
 
 def takes(consumer: Consumer, downstream: str) -> bool:
     """Whether runs of the consumer can have that key: it can be dated, and what it needs can be told."""
+    if not consumer.mappers:
+        return True
     asked = [lambda mapper: mapper.partition_date(downstream), lambda mapper: mapper.required(downstream)]
     return all(
         consumer.holds({asset: _answers(ask, mapper) for asset, mapper in consumer.mappers.items()})
         for ask in asked
     )
+
+
+def date_of(consumer: Consumer, downstream: str) -> datetime | None:
+    """The one partition date that the mappers see in a key."""
+    dates = set()
+    for mapper in consumer.mappers.values():
+        try:
+            dates.add(mapper.partition_date(downstream))
+        except PartitionError:
+            continue
+    dates.discard(None)
+    return dates.pop() if len(dates) == 1 else None
 
 
 def _answers(ask: Callable[[Mapper], object], mapper: Mapper) -> bool:
@@ -131,7 +147,7 @@ def _late(held: Held, is_anew: bool, now: datetime) -> Verdict:
     return Verdict("settling", until)
 
 
-def _standing(held: Held, asset: str, model: Model) -> Standing:
+def _standing(held: Held, asset: str, model: Filing) -> Standing:
     mapper, name = held.consumer.mappers[asset], (held.consumer.name, held.key)
     if held.consumer.is_plain:
         has = any(other == asset for other, _ in held.counted)

@@ -1,9 +1,10 @@
 """The state of partitions (section 9): the newest event of each, and the attempts at it in their order."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 from datetime import datetime
 
-from tests.model.records import UNKEYED, Attempt, Consumer, Event, Partition, Run
+from tests.model.records import Attempt, Consumer, Event, Partition, Run
 
 
 class Partitions:
@@ -36,14 +37,16 @@ class Partitions:
             if part:
                 part.stale_since = self.now
 
-    def _own(self, run: Run) -> list[Partition]:
-        if run.key is None:
-            return []
-        return [self.partitions[asset].setdefault(run.key, Partition()) for asset in run.consumer.writes]
+    def _own(self, run: Run, keys: Iterable[str]) -> list[Partition]:
+        parts = self.partitions
+        return [parts[asset].setdefault(key, Partition()) for asset in run.consumer.writes for key in keys]
 
-    def _end(self, run: Run, outcome: str | None) -> None:
-        for asset in run.consumer.writes:
-            part = self.partitions[asset].get(run.key or UNKEYED, Partition())
+    def _end(self, run: Run, outcome: str | None, keys: Iterable[str] | None = None) -> None:
+        """Its attempts at `keys`, or at all that it has, end so; without an outcome they were none."""
+        places = [
+            (asset, key) for asset in run.consumer.writes for key in (run.keys if keys is None else keys)
+        ]
+        for part in [self.partitions[asset].get(key, Partition()) for asset, key in places]:
             for each in [each for each in part.attempts if each.run is run and each.outcome == "running"]:
                 if outcome:
                     each.outcome = outcome

@@ -35,6 +35,7 @@ class Event(Brief):
     asset: str
     key: str | None
     at: datetime
+    run: "Run | None" = None
     is_routed: bool = False
 
     def __repr__(self) -> str:
@@ -130,12 +131,17 @@ class Held(Brief):
 
 @dataclass(eq=False, repr=False)
 class Run(Brief):
-    """`failures` of its attempts failed in a row; from `run_after` on it may be claimed."""
+    """`failures` of its attempts failed in a row; from `run_after` on it may be claimed.
+
+    A ranged run has several keys (`range`) and no key of its own; `failed_keys` are those that it gave up.
+    """
 
     consumer: Consumer
     key: str | None
     run_type: str
     queued_at: datetime
+    range: tuple[str, ...] = ()
+    failed_keys: tuple[str, ...] = ()
     state: str = "queued"
     consumed: set[Event] = field(default_factory=set)
     begun: int = 0
@@ -145,5 +151,13 @@ class Run(Brief):
     started_at: datetime | None = None
     cancel_requested: bool = False
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return self.range if self.key is None else (self.key,)
+
+    @property
+    def is_under_way(self) -> bool:
+        return self.state in ("queued", "running")
+
     def __repr__(self) -> str:
-        return f"run of {self.consumer.name} {self.key}, {self.state}"
+        return f"run of {self.consumer.name} {', '.join(self.keys)}, {self.state}"

@@ -32,7 +32,7 @@ class Runs(Partitions):
     def claim(self, run: Run) -> None:
         run.state, run.begun, run.started_at = "running", self._next(), self.now
         run.attempt += 1
-        for part in self._own(run):
+        for part in self._own(run, run.keys):
             part.attempts = [
                 each for each in part.attempts if each.run is not run or each.outcome != "running"
             ]
@@ -76,9 +76,11 @@ class Runs(Partitions):
     def retry(self, run: Run) -> None:
         """Queued anew: what it reads now is the newest there is now."""
         run.state, run.cancel_requested, run.queued_at = "queued", False, self.now
-        run.attempt, run.failures, run.run_after = 0, 0, self.now
+        run.attempt, run.failures, run.run_after, run.failed_keys = 0, 0, self.now, ()
 
-    def _queue(self, consumer: Consumer, key: str | None, run_type: str) -> Run:
-        run = Run(consumer, key, run_type, self.now)
+    def _queue(
+        self, consumer: Consumer, key: str | None, run_type: str, several: tuple[str, ...] = ()
+    ) -> Run:
+        run = Run(consumer, key, run_type, self.now, several)
         self.runs.append(run)
         return run

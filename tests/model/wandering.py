@@ -1,0 +1,32 @@
+"""Histories by number: each is another, whole, and the same whenever it is asked for.
+
+Hypothesis varies what it has tried before, which is how it finds the shortest history that shows a fault. As
+a search among many it comes to a few, time and again, and breaks off what gets long.
+"""
+
+from random import Random
+from typing import Any
+
+from tests.model.history import History
+
+
+def wander(number: int, *, steps: int) -> History:
+    """Live through the history of that number."""
+    random, chosen = Random(number), []
+
+    def choose(options: Any) -> Any:
+        chosen.append(random.choice(list(options)))
+        return chosen[-1]
+
+    history = History()
+    try:
+        history.define(choose)
+        for _ in range(steps):
+            history.step(choose)
+            history.they_agree()
+    except BaseException as error:
+        error.add_note("\n".join([f"history {number}:", *(repr(each)[:200] for each in chosen)]))
+        raise
+    finally:
+        history.teardown()
+    return history
