@@ -11,8 +11,20 @@ from scheduling.algebra.errors import PartitionError
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """One of several ways to say yes: what is sent, its name, and what it does."""
+
+    value: str
+    name: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked: the deed on the button, what it will do, and where to go if the answer is no."""
+    """What is asked: the deed on the button, what it will do, and where to go if the answer is no.
+
+    `answers` are the ways in which it can be done, the usual one first.
+    """
 
     title: str
     sentences: tuple[str, ...]
@@ -20,6 +32,7 @@ class Question:
     back: str
     is_grave: bool = False
     asks_reason: bool = True
+    answers: tuple[Answer, ...] = ()
 
 
 def ask(request: HtmxRequest, question: Question, *, problem: str = "", status: int = 200) -> HttpResponse:

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from core.models import Dag, DagRun, LogLine
 from partitions_site.templatetags.screens import for_keys
 from partitions_site.web import confirm
-from partitions_site.web.confirm import Question
+from partitions_site.web.confirm import Answer, Question
 from partitions_site.web.http import (
     HtmxRequest,
     allowed,
@@ -22,12 +22,24 @@ from partitions_site.web.http import (
     sight_of,
     whole,
 )
-from scheduling import board
+from scheduling import board, corrections
 from scheduling import runs as engine
 from scheduling.board import RunFilter
+from scheduling.runs import NotRunnable
 
 CHANGE = "core.change_dagrun"
 SHOWN_LINES = 500
+
+ENDS = (
+    Answer(
+        "success",
+        "It succeeded",
+        "Its partition shows no failure of it any more. No event is recorded, so nothing downstream counts"
+        " it: record one where there is data.",
+    ),
+    Answer("failed", "It failed", "Its partition is shown failed. What it wrote stays."),
+)
+"""How a person may say that a run has ended."""
 
 
 @require_safe
@@ -109,6 +121,33 @@ def cancel(request: HtmxRequest, pk: int) -> HttpResponse:
     def do() -> tuple[str, str]:
         engine.cancel(row, deed=deed(request), at=timezone.now())
         return question.back, "Cancelling."
+
+    return confirm.act(request, question, do)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(CHANGE)
+def mark(request: HtmxRequest, pk: int) -> HttpResponse:
+    """Say how it ended."""
+    row = found(request, DagRun.objects.select_related("dag"), CHANGE, pk=pk)
+    is_open = row.state not in DagRun.FINISHED
+    question = Question(
+        title=f"Mark the run of {row.dag} for {for_keys(row)}?",
+        sentences=(
+            f"It is {row.state}.",
+            *(("Whatever its worker still does for it is not recorded.",) if is_open else ()),
+        ),
+        button="Mark",
+        back=back_to(request, reverse("run", args=[pk])),
+        answers=tuple(each for each in ENDS if each.value != row.state),
+    )
+
+    def do() -> tuple[str, str]:
+        state = request.POST.get("as", "")
+        if state not in [each.value for each in question.answers]:
+            raise NotRunnable(f"the run is {row.state} by now: say how it ended")
+        corrections.mark(row, DagRun.State(state), deed=deed(request), at=timezone.now())
+        return question.back, f"Marked as {state}."
 
     return confirm.act(request, question, do)
 

@@ -66,6 +66,7 @@ urlpatterns = [
     grouped("runs/<int:pk>", runs.run, "run"),
     grouped("runs/<int:pk>/retry", runs.retry, "run_retry"),
     grouped("runs/<int:pk>/cancel", runs.cancel, "run_cancel"),
+    grouped("runs/<int:pk>/mark", runs.mark, "run_mark"),
     grouped("backfills", backfills.backfills, "backfills"),
     grouped("backfills/new", planning.new, "backfill_new"),
     grouped("backfills/<int:pk>", backfills.backfill, "backfill"),

@@ -45,6 +45,7 @@ SCREENS = {
     "runs": "/runs",
     "run": "/runs/1",
     "run again": "/runs/1/retry",
+    "mark a run": "/runs/1/mark",
     "asset, a selection": "/assets/stock_lists?zoom=2026-03&sel=[2026-03-01...2026-03-10]",
     "mark": "/mark?asset=stock_lists&sel=[2026-03-01...2026-03-10]",
     "asset, a wrong selection": "/assets/stock_lists?zoom=2026-03&sel=[2026-03-01",

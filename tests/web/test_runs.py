@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from core.models import DagRun, JournalEntry, LogLine
+from core.models import DagRun, JournalEntry, LogLine, Partition
 from scheduling import claims, retries, runs
 from scheduling.runs import Ask
 from tests.engine import world
@@ -166,3 +166,34 @@ class TestCancel:
         response = visitor.post(f"/runs/{run.pk}/cancel")
         assert response.status_code == 409
         assert "has ended already" in read(response).text
+
+
+class TestMark:
+    def test_says_how_a_run_ended_and_keeps_the_reason(self, visitor, run):
+        claims.fail(world.start(run), "boom", at=NOW)
+        asked = read(visitor.get(f"/runs/{run.pk}/mark"))
+        assert "Mark the run of nightly for 2026-03-09? It is failed." in asked.text
+        assert [each.attributes["value"] for each in asked.all("input", name="as")] == ["success"]
+        answer = visitor.post(f"/runs/{run.pk}/mark", {"as": "success", "reason": "mended by hand"})
+        assert answer["Location"] == f"/runs/{run.pk}"
+        run.refresh_from_db()
+        assert run.state == "success"
+        assert not Partition.objects.filter(state="failed").exists()
+        assert JournalEntry.objects.get(event="run marked").reason == "mended by hand"
+
+    def test_one_that_runs_is_taken_from_its_worker(self, visitor, run):
+        started = world.start(run)
+        asked = read(visitor.get(f"/runs/{run.pk}/mark"))
+        assert "Whatever its worker still does for it is not recorded" in asked.text
+        visitor.post(f"/runs/{run.pk}/mark", {"as": "failed"})
+        with pytest.raises(claims.LeaseLost):
+            world.finish(started, "daily")
+        assert Partition.objects.get().state == "failed"
+
+    @pytest.mark.parametrize("state", ["failed", "queued", ""])
+    def test_marks_as_nothing_that_was_not_offered(self, visitor, run, state):
+        claims.fail(world.start(run), "boom", at=NOW)
+        answer = visitor.post(f"/runs/{run.pk}/mark", {"as": state})
+        assert answer.status_code == 409
+        assert "say how it ended" in read(answer).text
+        assert not JournalEntry.objects.filter(event="run marked").exists()
