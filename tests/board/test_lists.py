@@ -1,6 +1,6 @@
 import pytest
 
-from core.models import Dag, HeldRun
+from core.models import Dag, DagRun, HeldRun
 from scheduling import board, journal, runs
 from scheduling.board import HeldFilter, JournalFilter, RunFilter, lists
 from scheduling.runs import Ask
@@ -98,10 +98,19 @@ class TestRuns:
             (RunFilter(run_type="manual"), 6),
             (RunFilter(key="-03-03"), 1),
             (RunFilter(run_id="the one"), 1),
+            (RunFilter(due=(NOW, NOW + MINUTE)), 6),
+            (RunFilter(due=(NOW - MINUTE, NOW)), 0),
+            (RunFilter(due=(NOW + MINUTE, NOW + 9 * MINUTE)), 0),
         ],
     )
     def test_are_narrowed(self, wanted, count):
         assert len(board.runs(wanted).rows) == count
+
+    def test_one_that_is_tried_again_is_due_another_day(self):
+        DagRun.objects.filter(partition_key="2026-03-01").update(run_after=NOW + 5 * MINUTE)
+        found = board.runs(RunFilter(due=(NOW + MINUTE, NOW + 9 * MINUTE)))
+        assert [row.partition_key for row in found.rows] == ["2026-03-01"]
+        assert len(board.runs(RunFilter(dag="nightly", due=(NOW, NOW + MINUTE))).rows) == 4
 
     def test_older_ones_are_on_the_next_page(self):
         first = board.runs(RunFilter(), size=4)

@@ -1,4 +1,4 @@
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -35,6 +35,18 @@ class TestList:
         page = read(visitor.get(f"/runs?{query}"))
         assert "No run matches" in page.text
         assert page.links["Show all runs"] == "/runs"
+
+    def test_is_narrowed_to_a_day_of_the_site(self, visitor, run, settings):
+        settings.TIME_ZONE = "Pacific/Auckland"  # half past nine in the evening there
+        DagRun.objects.update(run_after=datetime(2026, 3, 10, 11, 30, tzinfo=UTC))
+        assert "2026-03-09" not in read(visitor.get("/runs?day=2026-03-10")).links
+        page = read(visitor.get("/runs?day=2026-03-11"))
+        assert "2026-03-09" in page.links
+        assert page.fields["day"] == "2026-03-11"
+
+    @pytest.mark.parametrize("day", ["", "yesterday", "2026-02-30", "0001-01-01", "9999-12-31"])
+    def test_a_day_that_is_none_narrows_nothing(self, visitor, run, day):
+        assert "2026-03-09" in read(visitor.get(f"/runs?day={day}")).links
 
     def test_an_empty_list_teaches(self, visitor):
         assert "A run is one execution of a Dag" in read(visitor.get("/runs")).text
