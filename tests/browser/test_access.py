@@ -59,6 +59,8 @@ SCREENS = {
     "sensors": "/sensors",
     "definitions": "/definitions",
     "journal": "/journal",
+    "tokens": "/tokens",
+    "everybody's tokens": "/tokens?of=all",
     "health": "/health",
     "not found": "/assets/nothing-of-the-kind",
 }
