@@ -1,5 +1,6 @@
 """Held runs: what waits, for what, since when; and what a person may do about it."""
 
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -18,14 +19,14 @@ from scheduling import holds as engine
 from scheduling.algebra.progress import Progress
 from scheduling.algebra.verdicts import Kind, Verdict
 from scheduling.belonging import Sight
-from scheduling.board import HeldFilter
+from scheduling.board import HeldFilter, Together
 from scheduling.expected import Owed
 
 CHANGE = "core.change_heldrun"
 VERDICTS = (Kind.BROKEN, Kind.UNREACHABLE, Kind.WAITING, Kind.SETTLING, Kind.PAUSED, Kind.READY)
 
-SHOWN_MISSING = 200
-"""Missing keys of one asset that a page names, each with who owes it."""
+SHOWN_MISSING = 1000
+"""Missing keys of one asset of which a page says who owes them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +41,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How far one asset of a held run is, and who owes what is missing."""
+    """How far one asset of a held run is, and who owes what is missing: each key, those alike together."""
 
     progress: Progress
     asset: Asset | None
     owed: list[Owed]
+    groups: list[Together]
 
     @property
     def more(self) -> int:
@@ -74,6 +76,7 @@ def held_runs(request: HtmxRequest) -> HttpResponse:
         "late_count": HeldRun.objects.late(now).filter(wanted.sight.dags("dag")).count(),
         "counts": later(_counts, wanted.sight),
         "dag_ids": later(lambda: list(_listening(wanted.sight).values_list("dag_id", flat=True))),
+        "asset_names": later(lambda: list(_heard(wanted.sight).values_list("name", flat=True))),
     }
     return answer(request, "held/list.html", "held/_rows.html", context)
 
@@ -178,6 +181,12 @@ def _listening(sight: Sight) -> Any:
     return Dag.objects.active().filter(sight.dags(), dependencies__isnull=False).distinct().order_by("dag_id")
 
 
+def _heard(sight: Sight) -> Any:
+    """The assets that something listens to."""
+    heard = Asset.objects.filter(sight.assets(), dependencies__dag__is_active=True)
+    return heard.distinct().order_by("name")
+
+
 def _rounds(row: HeldRun) -> Any:
     """The other rounds of the same key, latest first."""
     same = HeldRun.objects.filter(dag=row.dag, partition_key=row.partition_key).exclude(pk=row.pk)
@@ -185,13 +194,14 @@ def _rounds(row: HeldRun) -> Any:
 
 
 def _standings(row: HeldRun, verdict: Verdict) -> list[Standing]:
-    owed: dict[str, list[Owed]] = {}
+    owed: dict[str, list[Owed]] = defaultdict(list)
     for each in overdue.owed([row], {row.pk: verdict}, most=SHOWN_MISSING)[row.pk]:
-        owed.setdefault(each.leaf.words(), []).append(each)
+        owed[each.leaf.words()].append(each)
     assets = {_spelled(each.leaf): each.asset for each in row.dag.dependencies.select_related("asset")}
+    named = [(each, each.leaf.words()) for each in verdict.progress]
     return [
-        Standing(each, assets.get(each.leaf.words()), owed.get(each.leaf.words(), []))
-        for each in verdict.progress
+        Standing(each, assets.get(name), owed[name], board.together(owed[name], verdict))
+        for each, name in named
     ]
 
 

@@ -52,6 +52,17 @@ class TestList:
         assert page.links["1 waiting"] == "?verdict=waiting"
         assert "2026-03-10" not in read(visitor.get("/held?verdict=broken")).links
 
+    def test_is_narrowed_to_those_that_wait_for_an_asset(self, visitor, day):
+        consumer("meet", {"prices": HOURS_TO_DAY})
+        emit("prices", *hours("2026-03-09", 1))
+        turn()
+        page = read(visitor.get("/held?asset=prices"))
+        assert "2026-03-09" in page.links
+        assert "2026-03-10" not in page.links
+        chosen = [each.text for each in page.all("option") if "selected" in each.attributes]
+        assert chosen == ["prices"]
+        assert {each.text for each in page.all("option")} >= {"Every asset", "hourly", "prices"}
+
     def test_a_filter_can_be_taken_back(self, visitor, day):
         page = read(visitor.get("/held?key=nothing"))
         assert page.links["Show all held runs"] == "/held"
@@ -94,6 +105,17 @@ class TestDetail:
         triggers = [each.attributes["href"] for each in page.all("a") if each.text == "Trigger ingest…"]
         assert triggers[0] == "/trigger?dag=ingest&key=2026-03-10T09%3A00%3A00"
         assert len(triggers) == 3
+
+    def test_keys_that_are_owed_alike_are_one_row(self, visitor):
+        world.dag("ingest", {"type": "PartitionedAtRuntime"}, writes=["hourly"])
+        consumer("sum", {"hourly": HOURS_TO_DAY}, writes=["daily"])
+        emit("hourly", *hours("2026-03-10", 5, 6))
+        turn()
+        page = read(visitor.get(f"/held/{world.held('sum', '2026-03-10').pk}"))
+        assert "22 keys : hours 00–04, 07–23" in page.text
+        assert page.links["Backfill ingest…"].startswith("/backfills/new?dag=ingest&selection=2026-03-10T00")
+        assert "Trigger ingest…" not in page.links
+        assert page.links["2026-03-10T09:00:00"] == "/assets/hourly?key=2026-03-10T09%3A00%3A00"
 
     def test_required_received_and_unexpected_are_told(self, visitor, day):
         emit("hourly", "2026-03-10T07:30:00")
