@@ -10,9 +10,8 @@ from django.urls import reverse
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from core.models import BackfillPartition
 from partitions_site.templatetags.screens import percent, pictured
-from scheduling.board import Heat, Look, Tally, number
+from scheduling.board import Heat, Look, PlannedKey, Tally, number
 from scheduling.board.squares import Cell, Row
 
 register = template.Library()
@@ -44,7 +43,7 @@ def mark(tally: Tally, words: str) -> SafeString:
 
 
 @register.simple_tag
-def squares(rows: Sequence[BackfillPartition]) -> SafeString:
+def squares(rows: Sequence[PlannedKey]) -> SafeString:
     """Keys of a backfill in their order, each in the picture of its state; those with a run lead to it."""
     return mark_safe(f'<div class="flow">{"".join(map(_planned, rows))}</div>')  # noqa: S308  escaped below
 
@@ -63,12 +62,12 @@ def stretches(parts: Sequence[tuple[str, int]], total: int, style: str = "") -> 
     )
 
 
-def _planned(row: BackfillPartition) -> str:
+def _planned(row: PlannedKey) -> str:
     name = pictured(row.state)
     look = "c k" if name == "skipped" else f"c {Look[name.upper()].letter}"
     words = f"{row.key}: {row.state}" + (f", {row.reason}" if row.reason else "")
-    if row.run_id:
-        address = reverse("run", args=[row.run_id])
+    if row.run:
+        address = reverse("run", args=[row.run])
         return f'<a class="{look}" href="{address}" aria-label="{escape(words)}"></a>'
     return f'<span class="{look}" role="img" aria-label="{escape(words)}"></span>'
 

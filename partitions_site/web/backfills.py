@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from core.models import Backfill, BackfillPartition, Dag
+from core.models import Backfill, Dag
 from partitions_site.web import confirm
 from partitions_site.web.confirm import Question
 from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, later, sight_of, whole
@@ -23,7 +23,7 @@ SHOWN_FAILED = 25
 LISTED = 100
 """Keys on one page of the list of those in one state."""
 
-FAILED = (BackfillPartition.State.FAILED, BackfillPartition.State.BLOCKED)
+FAILED = ("failed", "blocked")
 
 Act = Callable[[Backfill, Deed, datetime], object]
 
@@ -51,7 +51,7 @@ def backfill(request: HtmxRequest, pk: int) -> HttpResponse:
     row = found(request, Backfill.objects, pk=pk)
     states = later(board.states_of, row)
     wanted = request.GET.get("state", "")
-    wanted = wanted if wanted in BackfillPartition.State.values else ""
+    wanted = wanted if wanted in board.STANDINGS else ""
     how = board.progress([row])[pk]
     context = {
         "now": now,
@@ -160,10 +160,10 @@ def _page(wanted: BackfillFilter, after: int) -> dict[str, Any]:
 def _keys(request: HtmxRequest, row: Backfill, wanted: str) -> board.KeyPage:
     first = whole(request.GET.get("row"))
     if wanted:
-        return board.keys_of(row, states=(wanted,), first=first, size=LISTED)
+        return board.keys_of(row, standings=(wanted,), first=first, size=LISTED)
     return board.keys_of(row, first=first)
 
 
 def _failed(row: Backfill) -> board.KeyPage:
     """The first of what failed, so that nobody has to look for it."""
-    return board.keys_of(row, states=FAILED, size=SHOWN_FAILED)
+    return board.keys_of(row, standings=FAILED, size=SHOWN_FAILED)

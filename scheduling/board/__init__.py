@@ -2,8 +2,10 @@
 
 from scheduling.board.attention import Need, flow, needs, verdicts
 from scheduling.board.backfilling import (
+    STANDINGS,
     BackfillFilter,
     KeyPage,
+    PlannedKey,
     Progress,
     backfills,
     keys_of,
@@ -38,6 +40,7 @@ from scheduling.board.squares import Grid
 from scheduling.board.stretches import Stretch, named, spans
 
 __all__ = [
+    "STANDINGS",
     "BackfillFilter",
     "Bar",
     "Cells",
@@ -55,6 +58,7 @@ __all__ = [
     "Look",
     "Need",
     "Page",
+    "PlannedKey",
     "Progress",
     "Read",
     "RunFilter",

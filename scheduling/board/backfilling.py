@@ -4,9 +4,13 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
 from statistics import median
+from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, Q, Value
+from django.db.models.functions import Coalesce, Right
 
 from core.models import Backfill, BackfillPartition, BackfillTarget, Dag, DagRun
 from scheduling.belonging import EVERYTHING, Sight
@@ -22,6 +26,18 @@ RECENT = 50
 
 FEWEST_TOGETHER = 5
 """Runs at the same time of which the pace of many can be told."""
+
+STANDINGS = ("failed", "blocked", "running", "queued", "ready", "waiting", "done", "skipped", "cancelled")
+"""How a key may stand, those that need a person first. One that has been started runs, or waits for its turn:
+as many runs are queued ahead as may run at once."""
+
+MOST_OF_ERROR = 400
+"""Characters from the end of an error."""
+
+_READ = (
+    *("key", "state", "reason", "target__dag__dag_id", "run", "run__state"),
+    *("error", "run__started_at", "run__ended_at"),
+)
 
 COUNTED = ("done", "failed", "skipped", "cancelled", "open")
 
@@ -82,10 +98,24 @@ class _Pace:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedKey:
+    """A key of a backfill, how it stands and why, in words; `run` is the primary key of its run."""
+
+    key: str
+    state: str
+    reason: str
+    dag_id: str
+    run: int | None = None
+    error: str = ""
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class KeyPage:
     """Some keys of a backfill, in the order in which they start, and how many there are."""
 
-    rows: Sequence[BackfillPartition]
+    rows: Sequence[PlannedKey]
     count: int
     first: int = 0
 
@@ -118,22 +148,30 @@ def progress(rows: Sequence[Backfill]) -> dict[int, Progress]:
 
 
 def states_of(backfill: Backfill) -> dict[str, int]:
-    """How many keys are in which state, those that need a person first."""
+    """How many keys are in which of `STANDINGS`. Two queries."""
     rows = BackfillPartition.objects.filter(target__backfill=backfill)
     counts = dict(rows.order_by().values_list("state").annotate(count=Count("*")))
-    order = ("failed", "blocked", "started", "ready", "waiting", "done", "skipped", "cancelled")
-    return {state: counts[state] for state in order if state in counts}
+    started = counts.pop(State.STARTED, 0)
+    counts["queued"] = rows.filter(_stands("queued")).count() if started else 0
+    counts["running"] = started - counts["queued"]
+    return {name: counts[name] for name in STANDINGS if counts.get(name)}
 
 
 def keys_of(
-    backfill: Backfill, *, states: Collection[str] = (), first: int = 0, size: int = SQUARES
+    backfill: Backfill, *, standings: Collection[str] = (), first: int = 0, size: int = SQUARES
 ) -> KeyPage:
-    """The keys of a backfill from the `first` on, Dag by Dag, upstream before downstream."""
+    """The keys of a backfill from the `first` on, Dag by Dag, upstream before downstream.
+
+    :param standings: just those that stand so (`STANDINGS`).
+    """
     rows = BackfillPartition.objects.filter(target__backfill=backfill)
-    if states:
-        rows = rows.filter(state__in=states)
-    in_order = rows.select_related("run", "target__dag").order_by("target__layer", "target_id", "position")
-    return KeyPage(list(in_order[first : first + size]), rows.count(), first)
+    if standings:
+        rows = rows.filter(reduce(or_, map(_stands, standings)))
+    in_order = rows.order_by("target__layer", "target_id", "position").annotate(
+        error=Coalesce(Right("run__error", MOST_OF_ERROR), Value(""))
+    )
+    found = in_order.values_list(*_READ)[first : first + size]
+    return KeyPage([_planned(*each) for each in found], rows.count(), first)
 
 
 def time_needed(counts: Iterable[tuple[Dag, int]], at_once: int) -> timedelta | None:
@@ -160,6 +198,22 @@ def time_left(how: Progress, now: datetime) -> timedelta | None:
     if not how.ended or not how.open or row.is_paused or row.completed_at:
         return None
     return (now - row.created_at) / how.ended * how.open
+
+
+def _stands(standing: str) -> Q:
+    """Keys that stand so."""
+    queued = Q(run__state=DagRun.State.QUEUED)
+    if standing in ("queued", "running"):
+        return Q(state=State.STARTED) & (queued if standing == "queued" else ~queued)
+    return Q(state=standing)
+
+
+def _planned(
+    key: str, state: str, reason: str, dag_id: str, run: int | None, run_state: str | None, *rest: Any
+) -> PlannedKey:
+    if state == State.STARTED:
+        state = "queued" if run_state == DagRun.State.QUEUED else "running"
+    return PlannedKey(key, state, reason, dag_id, run, *rest)
 
 
 def _pace(dag: Dag) -> "_Pace | None":

@@ -4,6 +4,7 @@ import pytest
 from django.utils import timezone
 
 from core.models import Backfill, BackfillPartition, DagRun
+from scheduling import claims
 from scheduling.backfills import Reprocess
 from tests.backfills import play
 from tests.backfills.play import begin, execute, listener, turn
@@ -53,6 +54,19 @@ class TestBackfill:
         assert labels[2].startswith("2026-03-03: failed")
         assert len(labels) == 10
         assert "10 keys: 2 done, 1 failed, 2 skipped, 5 open" in page.text
+
+    def test_a_key_whose_run_waits_for_its_turn_says_so(self, visitor, load):
+        made = begin(load, selection=TEN, max_active_runs=2)
+        turn()
+        claims.claim(claims.dispatch(now=play.NOW)[0], worker="w", now=play.NOW)
+        page = read(visitor.get(f"/backfills/{made.pk}"))
+        labels = [each.attributes["aria-label"] for each in page.elements if _is_square(each)]
+        assert labels[0] == "2026-03-01: running"
+        assert labels[2] == "2026-03-03: queued"
+        assert page.links["1 running"] == "?state=running"
+        assert "as many again are queued" in page.text
+        rows = read(visitor.get(f"/backfills/{made.pk}" + page.links["3 queued"])).all("tr")
+        assert [row.text.partition(" ")[0] for row in rows[1:]] == ["queued", "queued", "queued"]
 
     def test_what_failed_is_listed_with_its_reason_and_run(self, visitor, load):
         made = begin(load, selection=TEN)
