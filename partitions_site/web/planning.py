@@ -1,7 +1,7 @@
 """The plan of a backfill: which keys would run and why the others would not, before anything is written."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,19 +14,16 @@ from django.views.decorators.http import require_http_methods
 
 from core.models import Asset, Backfill, Dag
 from partitions_site.grants import may_somewhere
+from partitions_site.web import planned
 from partitions_site.web.http import HtmxRequest, answer, check_may, deed, found, go, later, sight_of, whole
 from scheduling import backfills as engine
-from scheduling import board
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.selections import InvalidSelection
-from scheduling.backfills import Ask, NothingToBackfill, Order, Plan, Reprocess, StalePlan, Wanted
+from scheduling.backfills import Ask, NothingToBackfill, Order, Reprocess, StalePlan, Wanted
 from scheduling.belonging import Sight
 
 START = "core.add_backfill"
-LISTED = 200
-"""Keys on one page of a plan."""
-
-MOST_UNASKED = 20_000
+MOST_UNASKED = 5000
 """Keys whose plan is worked out at once; for more than these one has to ask, for it takes longer."""
 
 MOST_AT_ONCE = 10_000
@@ -163,51 +160,16 @@ def _planned(request: HtmxRequest, given: QueryDict, form: Form) -> dict[str, An
         return {"wrong": str(error), "pointed": error.pointed() if error.text == form.selection else ""}
     except PartitionError as error:
         return {"wrong": str(error)}
-    rows = _rows(plan, given.get("show", ""))
-    first = min(whole(given.get("row")), max(0, len(rows) - 1))
-    page = rows[first : first + LISTED]
+    show, each = given.get("show", ""), given.get("each") == "yes"
     return {
         "plan": plan,
         "offers": [each for each in plan.offers if sight_of(request).sees(each.dag)],
         "token": plan.token(),
-        "show": given.get("show", ""),
         "nothing": "" if plan.count else plan.why_nothing(),
-        "reasons": _reasons(plan),
-        "needed": _time_needed(plan),
-        "rows": page,
-        "count": len(rows),
-        "first": first,
-        "last": first + len(page),
-        "next": first + LISTED if first + LISTED < len(rows) else 0,
+        "reasons": planned.reasons_of(plan),
+        "needed": planned.time_needed(plan),
+        "lines": planned.lines_of(plan, show, whole(given.get("row")), each=each),
     }
-
-
-def _rows(plan: Plan, show: str) -> list[tuple[Dag, str, str, bool]]:
-    """Dag, key, the reason why it does not run, and whether it waits for others of the plan."""
-    rows = []
-    for part in plan.parts:
-        for key in part.order:
-            why = part.skipped.get(key, "")
-            if show == ("run" if why else "skipped"):
-                continue
-            rows.append((part.dag, key, why, key in part.waiting))
-    return rows
-
-
-def _reasons(plan: Plan) -> list[tuple[str, int]]:
-    counts: dict[str, int] = {}
-    for part in plan.parts:
-        for reason, count in part.reasons():
-            counts[reason] = counts.get(reason, 0) + count
-    return sorted(counts.items(), key=lambda each: -each[1])
-
-
-def _time_needed(plan: Plan) -> timedelta | None:
-    """None for runs of several keys: nobody knows how long one of those takes."""
-    if plan.ask.keys_per_run != 1:
-        return None
-    counts = [(part.dag, part.count) for part in plan.parts if part.count]
-    return board.time_needed(counts, 1 if plan.ask.is_chained else plan.ask.max_active_runs)
 
 
 def _asked(given: QueryDict) -> str:
@@ -215,7 +177,7 @@ def _asked(given: QueryDict) -> str:
     kept = [
         (name, value)
         for name, value in given.items()
-        if value and name not in ("csrfmiddlewaretoken", "plan", "reason", "row", "show")
+        if value and name not in ("csrfmiddlewaretoken", "plan", "reason", "row", "show", "each")
     ]
     return f"{reverse('backfill_new')}?{urlencode(kept)}"
 

@@ -140,5 +140,5 @@ def _of(rows: QuerySet[Any], column: str, keys: Sequence[str], *names: str) -> I
         yield from rows.values_list(column, *names).iterator(chunk_size=10_000)
         return
     for start in range(0, len(keys), PORTION):
-        part = rows.filter(**{f"{column}__in": keys[start : start + PORTION]})
+        part = rows.filter(**{f"{column}__any": keys[start : start + PORTION]})
         yield from part.values_list(column, *names)

@@ -140,14 +140,32 @@ class TestPlan:
         assert "takes less than a minute" in plan_of(visitor, run="all", at_once="3").text
 
     def test_a_long_plan_is_paged(self, visitor, load):
-        page = plan_of(visitor, selection="[2026-03-01...]")
-        assert page.text.count("will run") >= 8
+        page = plan_of(visitor, selection="[2026-03-01...2026-03-31]")
+        assert page.text.count("will run") == 29
         daily = asset("long", partitions=specs.dump(DailyPartitions("2020-01-01", end="2022-01-01")))
         producer("write_long", writes=daily.name)
-        page = plan_of(visitor, dag="write_long", selection="")
+        page = plan_of(visitor, dag="write_long", selection="", each="yes")
         assert len(page.all("tr")) == 201
         assert "Keys 1 to 200 of 731" in page.text
         assert "Keys 201 to 400" in read(visitor.get(page.links["Next"])).text
+
+    def test_neighbours_with_the_same_fate_are_one_line_of_a_long_plan(self, visitor):
+        asset("long", partitions=specs.dump(DailyPartitions("2020-01-01", end="2022-01-01")))
+        producer("write_long", writes="long")
+        emit("long", "2021-03-01", *(f"2021-06-0{day}" for day in range(1, 8)))
+        page = plan_of(visitor, dag="write_long", selection="")
+        assert [row.text for row in page.all("tr")][1:] == [
+            "2020-01-01 to 2021-02-28 425 keys will run",
+            "2021-03-01 skipped: it has data",
+            "2021-03-02 to 2021-05-31 91 keys will run",
+            "2021-06-01 to 2021-06-07 7 keys skipped: it has data",
+            "2021-06-08 to 2021-12-31 207 keys will run",
+        ]
+        every = read(visitor.get(page.links["Every key by itself"]))
+        assert len(every.all("tr")) == 201
+        assert "one line" not in every.text
+        skipped = read(visitor.get(page.links["8 skipped"]))
+        assert len(skipped.all("tr")) == 1 + 8
 
     def test_very_many_keys_are_planned_when_somebody_says_so(self, visitor, load, monkeypatch):
         monkeypatch.setattr(planning, "MOST_UNASKED", 9)

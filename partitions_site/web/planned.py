@@ -1,0 +1,100 @@
+"""A plan of a backfill as its page shows it: key by key, or neighbours with the same fate as one line."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import groupby
+
+from core.models import Dag
+from scheduling import board
+from scheduling.backfills import Plan
+from scheduling.backfills.plans import Part
+
+LISTED = 200
+"""Lines on one page of a plan."""
+
+FEWEST = 4
+"""Neighbours that become one line; fewer stay alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One key, or `count` of them from the `first` to the `last` in the order of the plan.
+
+    `why` they do not run; `waits`: they come after others of the plan.
+    """
+
+    dag: Dag
+    first: str
+    last: str
+    count: int = 1
+    why: str = ""
+    waits: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """One page of lines, from the `first` on, of `count`; which keys it shows, and whether it folds them."""
+
+    rows: list[Line]
+    count: int
+    first: int
+    show: str
+    is_folded: bool
+
+    @property
+    def last(self) -> int:
+        return self.first + len(self.rows)
+
+    @property
+    def next(self) -> int:
+        return self.last if self.last < self.count else 0
+
+
+def lines_of(plan: Plan, show: str, first: int, *, each: bool = False) -> Lines:
+    """What of `plan` one page shows: a plan of more than a page is folded, unless `each` is asked for.
+
+    :param show: `run` or `skipped` for just those keys.
+    """
+    is_folded = not each and _amount(plan, show) > LISTED
+    rows = [line for part in plan.parts for line in _of_part(part, show, is_folded)]
+    first = min(first, max(0, len(rows) - 1))
+    return Lines(rows[first : first + LISTED], len(rows), first, show, is_folded)
+
+
+def reasons_of(plan: Plan) -> list[tuple[str, int]]:
+    """Why keys are left out and how many of them, the most frequent first."""
+    found: dict[str, int] = {}
+    for part in plan.parts:
+        for reason, count in part.reasons():
+            found[reason] = found.get(reason, 0) + count
+    return sorted(found.items(), key=lambda each: -each[1])
+
+
+def time_needed(plan: Plan) -> timedelta | None:
+    """None for runs of several keys: nobody knows how long one of those takes."""
+    if plan.ask.keys_per_run != 1:
+        return None
+    counts = [(part.dag, part.count) for part in plan.parts if part.count]
+    return board.time_needed(counts, 1 if plan.ask.is_chained else plan.ask.max_active_runs)
+
+
+def _amount(plan: Plan, show: str) -> int:
+    counts = {"run": plan.count, "skipped": plan.skipped}
+    return counts.get(show, plan.count + plan.skipped)
+
+
+def _of_part(part: Part, show: str, is_folded: bool) -> Iterator[Line]:
+    skipped, waiting = part.skipped, part.waiting
+    fates = ((skipped.get(key, ""), key in waiting) for key in part.order)
+    wanted = (
+        (fate, key)
+        for fate, key in zip(fates, part.order, strict=True)
+        if show != ("run" if fate[0] else "skipped")
+    )
+    for (why, waits), alike in groupby(wanted, key=lambda each: each[0]):
+        keys = [key for _, key in alike]
+        if is_folded and len(keys) >= FEWEST:
+            yield Line(part.dag, keys[0], keys[-1], len(keys), why, waits)
+        else:
+            yield from (Line(part.dag, key, key, 1, why, waits) for key in keys)
