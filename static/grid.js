@@ -1,4 +1,4 @@
-// A grid of partitions by keyboard: one tab stop, arrows inside, and a line that says where one is.
+// A grid of partitions by keyboard: one tab stop, arrows inside, a line that says where one is, and + and - to zoom.
 (() => {
   "use strict";
 
@@ -12,9 +12,26 @@
   };
   const settleAll = () => document.querySelectorAll("table[data-grid]").forEach(settle);
 
+  const REST = 250; // milliseconds on a square before more is asked about it
+  let told = null;
+  let timer = 0;
   const tell = (cell) => {
     const line = document.getElementById("readout");
-    if (line && cell) line.textContent = cell.getAttribute("aria-label");
+    if (!line || !cell || (cell === told && line.dataset.told)) return;
+    told = cell;
+    line.dataset.told = "yes";
+    line.textContent = cell.getAttribute("aria-label");
+    clearTimeout(timer);
+    const key = table(cell) && new URLSearchParams(cell.search).get("key");
+    if (!key || cell.dataset.part) return;
+    cell.setAttribute("aria-describedby", "readout");
+    timer = setTimeout(more, REST, cell, key);
+  };
+  const more = async (cell, key) => {
+    const headers = { "HX-Request": "true", "HX-Target": "readout" };
+    const answer = await fetch(`${location.pathname}?${new URLSearchParams({ key })}`, { headers }).catch(() => null);
+    const words = answer?.ok && !answer.redirected ? await answer.text() : "";
+    if (cell === told && cell.isConnected) document.getElementById("readout")?.insertAdjacentHTML("beforeend", words);
   };
 
   const rowsOf = (grid) => [...grid.rows].filter((row) => row.querySelector("a.c"));
@@ -53,6 +70,27 @@
   document.addEventListener("pointerover", ({ target }) => {
     tell(target.closest?.("table[data-grid] a.c, .flow .c, .bar.tall a"));
   });
+  // Into the stretch or the square of many that one points at, and back out.
+  const deeper = () => document.querySelector(".bar.tall a:is(:hover, :focus), table[data-grid] a.c[data-part]:is(:hover, :focus)");
+  const shallower = () => [...document.querySelectorAll("#board .crumbs a")].at(-1);
+  const follow = (link) => {
+    link?.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true }));
+    return Boolean(link);
+  };
+  const isTyping = (node) => node.matches?.("input, textarea, select");
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    if ("+=-".includes(event.key) && follow(event.key === "-" ? shallower() : deeper())) event.preventDefault();
+  });
+  let turned = -Infinity;
+  document.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey || !event.target.closest?.(".bar.tall")) return;
+    event.preventDefault();
+    if (performance.now() - turned < 400) return;
+    turned = performance.now();
+    follow(event.deltaY < 0 ? event.target.closest(".bar.tall a") : shallower());
+  }, { passive: false });
+
   document.addEventListener("htmx:afterSettle", settleAll);
   settleAll();
 })();

@@ -46,10 +46,14 @@ def asset(request: HtmxRequest, name: str) -> HttpResponse:
         "dynamic": later(dynamic.names_of, row),
         "removable": later(keys.is_removable, row, key),
         "facts": later(board.facts, row, key, now=now, sight=sight_of(request)) if key else None,
+        "peek": later(board.peek, row, key),
         "producers": later(lambda: list(dags.filter(outlets__asset=row).distinct())),
         "consumers": later(lambda: list(dags.filter(dependencies__asset=row).distinct())),
     }
-    parts = ("assets/_board.html", "assets/_panel.html", "assets/_events.html")
+    parts = (
+        *("assets/_board.html", "assets/_panel.html", "assets/_events.html"),
+        "assets/_readout.html",
+    )
     return answer(request, "assets/asset.html", parts, context)
 
 

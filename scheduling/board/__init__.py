@@ -35,6 +35,7 @@ from scheduling.board.lists import (
 )
 from scheduling.board.owing import Together, together
 from scheduling.board.panels import Facts, Source, facts, made_from
+from scheduling.board.peeks import Peek, peek
 from scheduling.board.reading import Read, data_at, read
 from scheduling.board.squares import Grid
 from scheduling.board.stretches import Stretch, named, spans
@@ -58,6 +59,7 @@ __all__ = [
     "Look",
     "Need",
     "Page",
+    "Peek",
     "PlannedKey",
     "Progress",
     "Read",
@@ -89,6 +91,7 @@ __all__ = [
     "needs",
     "next_ticks",
     "number",
+    "peek",
     "progress",
     "read",
     "runs",

@@ -135,7 +135,7 @@ def measure(asset: Asset, grid: Grid | None, wanted: str = "") -> Heat | None:
         return None
     keys = with_rows[-MOST if wanted else -SAMPLE :]
     rows = dict(Partition.objects.filter(asset=asset, key__in=keys).values_list("key", "extra"))
-    numbers = {key: _numbers(extra) for key, extra in rows.items()}
+    numbers = {key: numbers_of(extra) for key, extra in rows.items()}
     counts = Counter(name for found in numbers.values() for name in found)
     if not counts:
         return None
@@ -153,6 +153,11 @@ def number(value: float) -> str:
     if value == int(value):
         return f"{value:,.0f}"
     return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def numbers_of(extra: Any) -> dict[str, float]:
+    """The fields of a partition that are numbers: true is none. Nested ones are called `stats.rows`."""
+    return dict(islice(_flat(extra, ""), MOST_NUMBERS))
 
 
 def far_out_of(values: Mapping[str, float]) -> list[str]:
@@ -173,7 +178,7 @@ def _deeper(asset: Asset) -> Heat | None:
     newest = Partition.objects.filter(asset=asset, data_at__isnull=False)
     dated = newest.filter(partition_date__isnull=False).order_by("-partition_date")
     extras = dated.values_list("extra", flat=True)[:FEW]
-    fields = sorted({name for extra in extras for name in _numbers(extra)})
+    fields = sorted({name for extra in extras for name in numbers_of(extra)})
     return Heat(fields[:MOST_FIELDS], is_deeper=True) if fields else None
 
 
@@ -199,11 +204,6 @@ def _tint(value: float, low: float, high: float) -> int:
     if high <= low:
         return 1 if value < low else STEPS if value > high else (STEPS + 1) // 2
     return min(max(1 + int(STEPS * (value - low) / (high - low)), 1), STEPS)
-
-
-def _numbers(extra: Any) -> dict[str, float]:
-    """The fields of a partition that are numbers: true is none. Nested ones are called `stats.rows`."""
-    return dict(islice(_flat(extra, ""), MOST_NUMBERS))
 
 
 def _flat(extra: Any, within: str) -> Iterator[tuple[str, float]]:

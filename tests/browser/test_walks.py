@@ -246,6 +246,47 @@ class TestLive:
         page.wait_for_url("**/held")
 
 
+class TestZoom:
+    def test_a_square_under_the_pointer_tells_more_after_a_moment(
+        self, page: Page, installation: Installation
+    ):
+        post(installation, 3, day="2026-03-11")
+        page.goto("/assets/hourly_sales?zoom=2026-03-11")
+        page.locator('a.c[aria-label^="2026-03-11T03:00:00"]').hover()
+        readout = page.locator("#readout")
+        expect(readout).to_contain_text("2026-03-11T03:00:00: materialized")
+        expect(readout).to_contain_text("data ")
+        page.locator('a.c[aria-label^="2026-03-11T05:00:00"]').hover()
+        expect(readout).to_contain_text("nothing has come")
+        expect(readout).not_to_contain_text("03:00")
+
+    def test_a_stretch_of_the_bar_leads_inside(self, page: Page):
+        page.goto("/assets/hourly_sales")
+        page.evaluate("window.notReloaded = true")
+        page.locator('.bar.tall a[aria-label*="zoom to 2026-03-11"]').click()
+        page.wait_for_url("**zoom=2026-03-11*")
+        expect(page.locator("#board .crumbs b")).to_have_text("2026-03-11")
+        assert page.evaluate("window.notReloaded")
+
+    def test_plus_and_minus_and_the_wheel_look_inside_and_go_back(self, page: Page):
+        here = page.locator("#board .crumbs b")
+        page.goto("/assets/hourly_sales")
+        page.locator('.bar.tall a[aria-label*="zoom to 2026-03-11"]').hover()
+        page.keyboard.press("+")
+        expect(here).to_have_text("2026-03-11")
+        for period in ("2026-03", "2026", "All"):
+            page.keyboard.press("-")
+            expect(here).to_have_text(period)
+        page.go_back()
+        expect(here).to_have_text("2026")
+        page.goto("/assets/hourly_sales")
+        page.locator('.bar.tall a[aria-label*="zoom to 2026-03-11"]').hover()
+        page.keyboard.down("Control")
+        page.mouse.wheel(0, -100)
+        page.keyboard.up("Control")
+        expect(here).to_have_text("2026-03-11")
+
+
 class TestKeyboard:
     def test_arrows_walk_the_grid_and_enter_opens_a_partition(self, page: Page):
         page.goto("/assets/hourly_sales?zoom=2026-03-10")

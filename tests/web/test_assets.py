@@ -2,13 +2,14 @@
 
 import pytest
 
-from core.models import HeldRun
-from scheduling import drawings
+from core.models import HeldRun, Partition
+from scheduling import drawings, runs
 from scheduling.algebra import specs
 from scheduling.board import drawn
+from scheduling.runs import Ask
 from scheduling.sdk import DailyPartitions, HourlyPartitions, MultiPartitions, StaticPartitions
 from tests.engine import world
-from tests.engine.world import HOURS_TO_DAY, NOW, asset, consumer, emit, hours, turn
+from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, asset, consumer, emit, hours, turn
 from tests.web.reading import read
 
 pytestmark = pytest.mark.django_db
@@ -217,3 +218,23 @@ class TestSelection:
         address = next(address for words, address in links.items() if words.startswith("Select all"))
         text = read(visitor.get("/assets/hourly" + address)).text
         assert "46 partitions selected" in text  # the hour that never was is none of them
+
+
+class TestReadout:
+    """What one sees of a square under the pointer, asked for when somebody rests on it."""
+
+    def test_tells_age_attempt_and_numbers(self, visitor):
+        made = world.dag("nightly", {"type": "PartitionedAtRuntime"}, writes=["daily"])
+        run = runs.trigger(made, Ask("2026-03-09"), deed=ALICE, at=NOW)
+        world.finish(world.start(run), "daily")
+        Partition.objects.update(extra={"rows": 1200, "is_whole": True, "stats": {"mean": 2.5}, "by": "<b>"})
+        page = read(visitor.part("/assets/daily?key=2026-03-09", "readout"))
+        assert {each.tag for each in page.elements} == {"span", "time", "b"}
+        words = [each.text for each in page.all("span")]
+        assert words[0].startswith("data ")
+        assert words[1:] == ["latest attempt success, nightly, took 0 ms", "rows 1,200", "stats.mean 2.5"]
+
+    def test_of_what_never_came_says_so(self, visitor):
+        asset("daily")
+        page = read(visitor.part("/assets/daily?key=2026-03-09", "readout"))
+        assert page.text == "nothing has come"
