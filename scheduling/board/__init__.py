@@ -33,6 +33,7 @@ from scheduling.board.lists import (
     journal,
     runs,
 )
+from scheduling.board.narrowing import Dimension, Slice, dimensions_of, spelled_within, within
 from scheduling.board.owing import Together, together
 from scheduling.board.panels import Facts, Source, facts, made_from
 from scheduling.board.peeks import Peek, peek
@@ -47,6 +48,7 @@ __all__ = [
     "Cells",
     "Choice",
     "DagLine",
+    "Dimension",
     "Facts",
     "Grid",
     "Heat",
@@ -64,6 +66,7 @@ __all__ = [
     "Progress",
     "Read",
     "RunFilter",
+    "Slice",
     "Source",
     "Stretch",
     "Tally",
@@ -72,6 +75,7 @@ __all__ = [
     "choose",
     "chosen",
     "data_at",
+    "dimensions_of",
     "draw",
     "events",
     "example",
@@ -98,10 +102,12 @@ __all__ = [
     "schedule_words",
     "spans",
     "spelled",
+    "spelled_within",
     "states_of",
     "suggestions",
     "time_left",
     "time_needed",
     "together",
     "verdicts",
+    "within",
 ]

@@ -220,6 +220,35 @@ class TestSelection:
         assert "46 partitions selected" in text  # the hour that never was is none of them
 
 
+@pytest.mark.usefixtures("temperatures")
+class TestSlice:
+    """One value of a dimension: the bar, the grid, the counts and the list are of it alone."""
+
+    def test_narrows_all_that_is_shown(self, visitor):
+        page = read(visitor.get("/assets/hourly?in.city=seattle&zoom=2010-03-14"))
+        assert len(squares(page)) == 24
+        assert "sf|2010-03-14T01:00:00: missing" not in squares(page)
+        assert page.links["1 missing"] == "?in.city=seattle&zoom=2010-03-14&state=missing"
+        assert page.links["Select all 24 of 2010-03-14"].endswith(
+            "sel=seattle%7C%5B2010-03-14...2010-03-14%5D"
+        )
+        listed = read(visitor.get("/assets/hourly?in.city=seattle&zoom=2010-03-14&state=missing"))
+        assert [each.text for each in listed.all("a", class_="key")] == ["seattle|2010-03-14T03:00:00"]
+
+    def test_what_is_selected_of_all_is_shown_in_it(self, visitor):
+        page = read(visitor.get("/assets/hourly?in.city=sf&zoom=2010-03-14&sel=*|2010-03-14T05:00:00"))
+        assert "2 partitions selected" in page.text
+        assert [key for key in squares(page) if key.endswith("selected")] == [
+            "sf|2010-03-14T05:00:00: missing, selected"
+        ]
+
+    def test_is_offered_and_a_value_that_is_none_is_refused_in_words(self, visitor):
+        page = read(visitor.get("/assets/hourly?in.city=paris&zoom=2010-03-14"))
+        assert [each.text for each in page.all("option")] == ["all", "seattle", "sf"]
+        assert "There is no city paris : all are shown" in page.text
+        assert len(squares(page)) == 47
+
+
 class TestReadout:
     """What one sees of a square under the pointer, asked for when somebody rests on it."""
 
