@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.db.models import Max, Q
 
-from core.models import Asset, AssetEvent, ConsumedEvent, Dag, DagRun, HeldRun, LogLine, Partition
+from core.models import Asset, AssetEvent, ConsumedEvent, Dag, DagRun, HeldRun, LogLine, Outlet, Partition
 from scheduling import holds, listening
 from scheduling.algebra.phrases import key_list
 from scheduling.algebra.verdicts import Verdict
@@ -29,13 +29,17 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Dependent:
-    """A downstream key that a Dag makes of this partition, and what has become of it."""
+    """A downstream key that a Dag makes of this partition, and what has become of it.
+
+    `is_stale`: what the Dag wrote for it was made of older keys than there are.
+    """
 
     dag: Dag
     key: str
     held: Held | None = None
     run: DagRun | None = None
     problem: str = ""
+    is_stale: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,11 +192,30 @@ def _with_outcomes(wanted: Sequence[Dependent], held: dict[tuple[int, str], Held
     last = runs.values("dag", "partition_key").annotate(last=Max("pk")).values("last")
     rows = DagRun.objects.filter(pk__in=last).select_related("dag")
     latest = {(run.dag_id, run.partition_key): run for run in rows}
+    stale = _stale(wanted)
     return [
-        Dependent(each.dag, each.key, held.get(name), latest.get(name), each.problem)
+        Dependent(each.dag, each.key, held.get(name), latest.get(name), each.problem, name in stale)
         for each in wanted
         if (name := (each.dag.pk, each.key or UNKEYED))
     ]
+
+
+def _stale(wanted: Sequence[Dependent]) -> set[tuple[int, str]]:
+    """The Dags and keys of `wanted` of which something that the Dag writes is stale. Two queries."""
+    written: dict[int, set[int]] = {}
+    outlets = Outlet.objects.filter(dag__in={each.dag.pk for each in wanted if each.key})
+    for dag_id, asset_id in outlets.values_list("dag_id", "asset_id") if wanted else ():
+        written.setdefault(dag_id, set()).add(asset_id)
+    among = Q(pk__in=[])
+    for each in wanted:
+        among |= Q(asset__in=written.get(each.dag.pk, ()), key=each.key)
+    rows = Partition.objects.filter(among, is_stale=True).values_list("asset", "key")
+    stale = set(rows) if written else set()
+    return {
+        (each.dag.pk, each.key)
+        for each in wanted
+        if any((asset_id, each.key) in stale for asset_id in written.get(each.dag.pk, ()))
+    }
 
 
 def _any(pairs: Iterable[tuple[int, str]]) -> Q:

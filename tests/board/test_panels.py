@@ -116,6 +116,17 @@ class TestDependents:
             "twin": runs.filter(dag__dag_id="twin")[0],
         }
 
+    def test_what_was_made_before_newer_data_is_said_to_be_stale(self):
+        consumer("copy", {"hourly": IDENTITY}, writes=["copies"])
+        key = "2026-03-09T07:00:00"
+        emit("hourly", key)
+        turn()
+        world.finish(world.start(DagRun.objects.get()), "copies")
+        assert [each.is_stale for each in facts("hourly", key).dependents] == [False]
+        Partition.objects.filter(asset__name="copies").update(stale_since=NOW)
+        assert [each.is_stale for each in facts("hourly", key).dependents] == [True]
+        assert [each.is_stale for each in facts("hourly", "2026-03-09T08:00:00").dependents] == [False]
+
     def test_a_key_that_a_mapper_cannot_read_is_said_so(self):
         consumer("sum", {"hourly": HOURS_TO_DAY})
         [told] = facts("hourly", "noon").dependents

@@ -25,7 +25,7 @@ PAGES = {
     "/runs?state=queued": 11,
     "/assets/hourly": 20,
     "/assets/hourly?state=materialized": 22,
-    "/assets/hourly?key=2026-03-10T01:00:00": 32,
+    "/assets/hourly?key=2026-03-10T01:00:00": 34,
     "/backfills": 12,
     "/backfills/new?dag=write 0&run=all": 34,
     "/sensors": 10,
