@@ -11,7 +11,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from core.models import Pulse
-from partitions_site.web.http import HtmxRequest, answer, later
+from partitions_site.web.http import HtmxRequest, answer, later, sight_of
+from scheduling import board
 from scheduling import health as engine
 
 
@@ -23,6 +24,7 @@ def health(request: HtmxRequest) -> HttpResponse:
         "health": report,
         "vitals": later(lambda: [report.beat, report.workers, report.sweeps]),
         "pulses": later(lambda: list(Pulse.objects.order_by("kind", "name"))),
+        "flow": later(board.flow, sight_of(request)),
         "versions": later(_versions),
         "embedded": settings.EMBEDDED,
     }

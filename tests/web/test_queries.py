@@ -32,7 +32,7 @@ PAGES = {
     "/sensors/look%200": 12,
     "/definitions": 11,
     "/journal": 10,
-    "/health": 12,
+    "/health": 14,
 }
 """Each page and the most queries it may need, sign-in, rights and health included."""
 

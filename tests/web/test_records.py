@@ -114,6 +114,12 @@ class TestHealth:
         emit("daily", "2026-03-09", at=timezone.now() - timedelta(minutes=10))
         assert "1 event wait" in read(visitor.get("/health")).text
 
+    def test_tells_how_many_runs_wait_and_where_they_are(self, visitor):
+        runs.trigger(world.dag("report"), Ask(), deed=ALICE, at=NOW)
+        links = read(visitor.get("/health")).links
+        assert links["1 queued"] == "/runs?state=queued"
+        assert links["0 running"] == "/runs?state=running"
+
     def test_tells_versions_and_the_time_zone_tables(self, visitor):
         text = read(visitor.get("/health")).text
         assert "Time zone data" in text
