@@ -46,7 +46,14 @@ class TestMeaning:
     def test_a_key_that_ran_already_says_how(self, visitor):
         run = runs.trigger(world.dag("nightly", DAILY), Ask("2026-03-10"), deed=ALICE, at=NOW)
         page = read(visitor.part("/meaning?dag=nightly&key=2026-03-10", "means"))
-        assert page.links["latest run: queued"] == f"/runs/{run.pk}"
+        assert page.links["its latest run is queued"] == f"/runs/{run.pk}"
+
+    def test_a_key_that_is_done_says_since_when(self, visitor):
+        daily = world.dag("nightly", DAILY, writes=["daily"])
+        run = runs.trigger(daily, Ask("2026-03-10"), deed=ALICE, at=NOW)
+        world.finish(world.start(run), "daily")
+        page = read(visitor.part("/meaning?dag=nightly&key=2026-03-10", "means"))
+        assert "already succeeded at 2026-03-11 09:10:00 UTC" in page.text
 
     def test_a_held_key_asks_whether_the_run_settles_it(self, visitor):
         consumer("sum", {"hourly": HOURS_TO_DAY})
