@@ -33,8 +33,8 @@ MOST_KEYS = 100
 @require_safe
 def dags(request: HtmxRequest) -> HttpResponse:
     """Every Dag in one line. The rows poll this same address."""
-    words = request.GET.get("q", "").strip()
-    context = {"words": words, "lines": later(_lines, words, sight_of(request))}
+    words, file = request.GET.get("q", "").strip(), request.GET.get("file", "")
+    context = {"words": words, "file": file, "lines": later(_lines, words, file, sight_of(request))}
     return answer(request, "dags/list.html", "dags/_rows.html", context)
 
 
@@ -165,8 +165,9 @@ def _why(request: HtmxRequest, row: Dag, now: datetime) -> dict[str, Any]:
         return asked | {"problem": str(error)}
 
 
-def _lines(words: str, sight: Sight) -> list[board.DagLine]:
+def _lines(words: str, file: str, sight: Sight) -> list[board.DagLine]:
     rows = Dag.objects.active().filter(sight.dags()).order_by("dag_id")
+    rows = rows.filter(source__name=file) if file else rows
     return board.lines(list(rows.filter(dag_id__icontains=words) if words else rows))
 
 

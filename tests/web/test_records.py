@@ -36,6 +36,16 @@ class TestDefinitions:
         world.dag("one", source=source)
         assert "Its 1 Dag from before" in read(visitor.get("/definitions")).text
 
+    def test_the_dags_of_a_file_are_one_click_away(self, visitor):
+        source = DefinitionSource.objects.create(name="shop.py", loaded_at=NOW)
+        world.dag("one", source=source)
+        world.dag("other")
+        address = read(visitor.get("/definitions")).links["1"]
+        listed = read(visitor.get(address))
+        assert "one" in listed.links
+        assert "other" not in listed.links
+        assert "other" in read(visitor.get("/dags" + listed.links["of shop.py ×"])).links
+
     def test_problems_of_dags_are_listed_with_their_level(self, visitor):
         problems = [{"code": "x", "level": level, "sentence": f"a {level}"} for level in ("error", "warning")]
         world.dag("nightly", problems=problems)
@@ -70,6 +80,12 @@ class TestJournal:
         emit("daily", "2026-03-09")
         links = read(visitor.get("/journal")).links
         assert links["2026-03-09"] == "/assets/daily?key=2026-03-09"
+
+    def test_a_key_of_a_dag_leads_to_what_is_known_of_it(self, visitor):
+        by_key = world.dag("report", {"type": "PartitionedAtRuntime"})
+        runs.trigger(by_key, Ask("2026-03-09"), deed=ALICE, at=NOW)
+        links = read(visitor.get("/journal")).links
+        assert links["2026-03-09"] == "/dags/report?why=2026-03-09#why"
 
     def test_a_run_is_linked(self, visitor):
         run = runs.trigger(world.dag("report"), Ask(), deed=ALICE, at=NOW)
