@@ -89,8 +89,8 @@
   };
   // Squares of a grid leave out of their addresses what is selected: it may be long, and there are many.
   const selected = (link) => {
-    const address = new URL(link.href);
     if (!link.closest("table[data-grid]")) return link.getAttribute("href");
+    const address = new URL(link.href);
     const here = new URLSearchParams(location.search);
     for (const name of ["sel", "only"]) if (here.has(name)) address.searchParams.set(name, here.get(name));
     return address.search;
