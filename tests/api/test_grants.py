@@ -9,8 +9,8 @@ from core.models import Dag
 from partitions_site import grants, roles
 from partitions_site.api import urls
 from partitions_site.api.auth import A_READ, GROUPED, OWN, SIGNED_IN, SITE, Address
+from tests.api.addresses import OPEN, SHUT, addresses
 from tests.api.groups import MARK, OURS, THEIRS, client_of, granted, state
-from tests.api.test_rights import OPEN, SHUT, addresses
 from tests.engine.world import asset
 
 pytestmark = pytest.mark.django_db

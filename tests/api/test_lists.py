@@ -10,7 +10,6 @@ from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rest_framework import serializers
 
 from core.models import Asset, JournalEntry
 from partitions_site.api import pages
@@ -19,15 +18,12 @@ from partitions_site.api.errors import BadRequest, Invalid, Unprocessable
 from partitions_site.api.fields import Whole
 from partitions_site.api.filters import AnyOf, Exactly, Pattern, Prefix, Range, When
 from partitions_site.api.pages import Listing
+from tests.api.listed import NameOut
 
 pytestmark = pytest.mark.django_db
 
 NOW = datetime(2026, 3, 10, 9, tzinfo=UTC)
 NAMES = ["Hourly_sales", "hourly%orders", "daily_sales", "tw|2026", "tw", "ünder"]
-
-
-class NameOut(serializers.Serializer):
-    name = serializers.CharField()
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from core.models import Asset
 from partitions_site.api.filters import PUNCTUATION, Pattern, Prefix, Range
 from partitions_site.api.pages import Listing
-from tests.api.test_lists import NameOut
+from tests.api.listed import NameOut
 
 pytestmark = pytest.mark.django_db
 

@@ -6,31 +6,10 @@ from itertools import pairwise
 import pytest
 
 from partitions_site import roles
-from partitions_site.api import urls
 from partitions_site.api.auth import A_READ, SIGNED_IN, Address, OpenAddress
+from tests.api.addresses import OPEN, SHUT, WRITES, addresses
 
 pytestmark = pytest.mark.django_db
-
-READS, WRITES = ("get",), ("post", "put", "patch", "delete")
-
-OPEN = {
-    "auth/token",
-    "auth/token/cli",
-    "api/v2/version",
-    "api/v2/monitor/health",
-    "api/v2/openapi.json",
-    "api/v2/auth/login",
-    "api/v2/runs/<str:run_pk>/callback",
-    "openapi.json",
-    "docs",
-    "livez",
-    "readyz",
-    "api/<path:rest>",
-}
-"""Addresses that answer to anybody."""
-
-SHUT = {"api/v2/config"}
-"""Addresses that answer to nobody."""
 
 WHO = {
     A_READ: {roles.VIEWER, roles.OPERATOR, roles.EDITOR, roles.ADMIN},
@@ -56,14 +35,6 @@ WHO = {
     "partitions_site.delete_grant": {roles.ADMIN},
 }
 """Roles that each permission belongs to."""
-
-
-def addresses():
-    for pattern in urls.urlpatterns:
-        view = pattern.callback.view_class
-        for method in (*READS, *WRITES):
-            if method in view.http_method_names and hasattr(view, method):
-                yield str(pattern.pattern), view, method
 
 
 def filled(address):

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.browser.chromium import watch
-from tests.browser.test_main_job import post
+from tests.browser.posting import post
 from tests.installed import Installation
 
 pytestmark = pytest.mark.browser

@@ -3,23 +3,12 @@
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.posting import post
 from tests.installed import Installation
 
 pytestmark = pytest.mark.browser
 
 DAY = "2026-03-10"
-
-
-def post(installation: Installation, *hours: int, day: str = DAY) -> None:
-    assets = installation.request("GET", "/api/v2/assets?name_pattern=hourly_sales")[1]["assets"]
-    for hour in hours:
-        event = {
-            "asset_id": assets[0]["id"],
-            "partition_key": f"{day}T{hour:02}:00:00",
-            "extra": {"rows": hour},
-        }
-        status, answer = installation.request("POST", "/api/v2/assets/events", event)
-        assert status == 200, answer
 
 
 def test_the_last_hour_fires_the_day_while_somebody_watches(page: Page, installation: Installation):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.test_main_job import post
+from tests.browser.posting import post
 from tests.installed import LOGIN, Installation
 
 pytestmark = pytest.mark.browser

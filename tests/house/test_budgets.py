@@ -156,6 +156,17 @@ def test_nothing_imports_the_tasks():
     assert not imports
 
 
+def test_tests_import_no_tests():
+    """What several tests use has a file of its own: who looks for it finds it, and it is loaded once."""
+    imports = [
+        shown(path, node)
+        for path in (HOME / "tests").rglob("*.py")
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.ImportFrom) and re.fullmatch(r"tests(\.\w+)*\.test_\w+", node.module or "")
+    ]
+    assert not imports
+
+
 def test_nobody_publishes_but_the_doorbell_and_what_celery_runs():
     """A message that is sent inside a transaction may be heard before what it is about can be seen."""
     senders = {"send_task", "delay", "apply_async"}

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.installed import LOGIN, Installation
-from tests.services.test_kill import RUNS
+from tests.services.shop import RUNS
 
 HOME = Path(__file__).parents[2]
 COMPOSE = yaml.safe_load((HOME / "docker-compose.yml").read_text())

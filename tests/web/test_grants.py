@@ -12,7 +12,7 @@ from partitions_site.web import urls
 from partitions_site.web.http import signed_in
 from tests.api.groups import MARK, OURS, THEIRS, build, granted, state
 from tests.engine.world import HOURS_TO_DAY, consumer, dag
-from tests.web.test_intruders import DEEDS, OPEN, OWN, names
+from tests.web.screens import DEEDS, OPEN, OWN, names
 
 pytestmark = pytest.mark.django_db
 

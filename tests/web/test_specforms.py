@@ -11,6 +11,7 @@ from partitions_site.web.specforms import draw, point
 from scheduling.algebra import registry, specs
 from scheduling.algebra.errors import InvalidDefinition
 from scheduling.algebra.mappers import Mapper
+from tests.web.listening.forms import sent
 
 LISTENING = {
     "type": "PartitionedAssetTimetable",
@@ -51,16 +52,6 @@ MAPPERS = [
         "downstream_mapper": {"type": "StartOfHourMapper", "output_format": "%Y%m%d%H"},
     },
 ]
-
-
-def sent(node):
-    """What a browser sends of a form that nobody has touched."""
-    if node.form == "part":
-        yield f"{node.path}.type", node.value
-    elif node.form not in ("parts", "pairs", "pair"):
-        yield node.path, node.value
-    for part in node.parts:
-        yield from sent(part)
 
 
 def again(spec, kind):
