@@ -60,5 +60,5 @@ def _unexpected(asset: Asset, cells: Cells, given: Namespace) -> Reply:
     if given.ranges or given.select is not None or len(set(given.state)) > 1:
         raise NotFound("--state unexpected stands alone: it goes with no other state, --ranges or --select")
     found = board.listed(cells, only_unexpected=True, size=given.limit)
-    rows = [{"partition_key": line.key, "state": line.look.word} for line in found.lines]
+    rows = [{"partition_key": line.key, "state": line.look.word} for line in found.rows]
     return table(rows, COLUMNS, f"{asset} has no key that its definition does not have.")

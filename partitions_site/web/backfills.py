@@ -15,7 +15,7 @@ from partitions_site.web.confirm import Question
 from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, later, sight_of, whole
 from scheduling import backfills as engine
 from scheduling import board
-from scheduling.board import BackfillFilter, Progress
+from scheduling.board import BackfillFilter, PlannedKey, Progress
 from scheduling.journal import Deed
 
 CHANGE = "core.change_backfill"
@@ -157,13 +157,13 @@ def _page(wanted: BackfillFilter, after: int) -> dict[str, Any]:
     return {"rows": [hows[row.pk] for row in page.rows], "following": page.following}
 
 
-def _keys(request: HtmxRequest, row: Backfill, wanted: str) -> board.KeyPage:
+def _keys(request: HtmxRequest, row: Backfill, wanted: str) -> board.Excerpt[PlannedKey]:
     first = whole(request.GET.get("row"))
     if wanted:
         return board.keys_of(row, standings=(wanted,), first=first, size=LISTED)
     return board.keys_of(row, first=first)
 
 
-def _failed(row: Backfill) -> board.KeyPage:
+def _failed(row: Backfill) -> board.Excerpt[PlannedKey]:
     """The first of what failed, so that nobody has to look for it."""
     return board.keys_of(row, standings=FAILED, size=SHOWN_FAILED)

@@ -128,15 +128,14 @@ def _listed(request: HtmxRequest, row: Asset, cells: Cells, zoom: str) -> dict[s
     first, wanted = whole(request.GET.get("row")), _wanted(request)
     unexpected = wanted == UNEXPECTED
     page = board.listed(cells, zoom, only=_look(wanted), only_unexpected=unexpected, first=first, size=LISTED)
-    known = Partition.objects.filter(asset=row, key__in=[line.key for line in page.lines])
+    known = Partition.objects.filter(asset=row, key__in=[line.key for line in page.rows])
     by_key = {partition.key: partition for partition in known.select_related("attempt_run")}
-    last = first + len(page.lines)
     return {
-        "rows": [(line.key, line.look, by_key.get(line.key), line.is_unexpected) for line in page.lines],
+        "rows": [(line.key, line.look, by_key.get(line.key), line.is_unexpected) for line in page.rows],
         "count": page.count,
-        "first": first,
-        "last": last,
-        "next": last if last < page.count else 0,
+        "first": page.first,
+        "last": page.last,
+        "next": page.next,
     }
 
 

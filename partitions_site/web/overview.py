@@ -14,7 +14,7 @@ from partitions_site.web.http import HtmxRequest, answer, later, sight_of, whole
 from scheduling import board
 from scheduling import health as vitals
 from scheduling.belonging import Sight
-from scheduling.board import Bar, Cells, Lack, Look, Read, Tally
+from scheduling.board import Bar, Cells, Excerpt, Lack, Look, Read, Tally
 
 SHOWN = 40
 """Assets on one page."""
@@ -39,23 +39,6 @@ class Line:
     newest_at: datetime | None
     unexpected: int
     lack: Lack
-
-
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """One page of assets, from the `first` on, of `count`."""
-
-    rows: list[Line]
-    count: int
-    first: int = 0
-
-    @property
-    def last(self) -> int:
-        return self.first + len(self.rows)
-
-    @property
-    def next(self) -> int:
-        return self.last if self.last < self.count else 0
 
 
 @require_safe
@@ -96,16 +79,16 @@ def _groups(sight: Sight) -> list[str]:
     return list(groups)
 
 
-def _lines(wanted: QuerySet[Asset], first: int, only_trouble: bool, now: datetime) -> Lines:
+def _lines(wanted: QuerySet[Asset], first: int, only_trouble: bool, now: datetime) -> Excerpt[Line]:
     """The assets of one page; to tell which are in trouble, all of them are looked at."""
     if not only_trouble:
         shown = list(wanted[first : first + SHOWN])
         read = board.read(shown, now=now, patient=False)
-        return Lines(_drawn(shown, read, now), wanted.count(), first)
+        return Excerpt(_drawn(shown, read, now), wanted.count(), first)
     every = list(wanted)
     states = board.read(every, now=now, patient=False)
     troubled = [asset for asset in every if _may_be_in_trouble(states[asset.pk])]
-    return Lines(_drawn(troubled[first : first + SHOWN], states, now), len(troubled), first)
+    return Excerpt(_drawn(troubled[first : first + SHOWN], states, now), len(troubled), first)
 
 
 def _may_be_in_trouble(state: Read) -> bool:

@@ -9,6 +9,7 @@ from core.models import Dag
 from scheduling import board
 from scheduling.backfills import Plan
 from scheduling.backfills.plans import Part
+from scheduling.board import Excerpt
 
 LISTED = 200
 """Lines on one page of a plan."""
@@ -32,23 +33,12 @@ class Line:
     waits: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """One page of lines, from the `first` on, of `count`; which keys it shows, and whether it folds them."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines(Excerpt[Line]):
+    """One page of lines: which keys it shows, and whether it folds them."""
 
-    rows: list[Line]
-    count: int
-    first: int
     show: str
     is_folded: bool
-
-    @property
-    def last(self) -> int:
-        return self.first + len(self.rows)
-
-    @property
-    def next(self) -> int:
-        return self.last if self.last < self.count else 0
 
 
 def lines_of(plan: Plan, show: str, first: int, *, each: bool = False) -> Lines:
@@ -59,7 +49,7 @@ def lines_of(plan: Plan, show: str, first: int, *, each: bool = False) -> Lines:
     is_folded = not each and _amount(plan, show) > LISTED
     rows = [line for part in plan.parts for line in _of_part(part, show, is_folded)]
     first = min(first, max(0, len(rows) - 1))
-    return Lines(rows[first : first + LISTED], len(rows), first, show, is_folded)
+    return Lines(rows[first : first + LISTED], len(rows), first, show=show, is_folded=is_folded)
 
 
 def reasons_of(plan: Plan) -> list[tuple[str, int]]:

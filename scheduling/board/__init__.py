@@ -4,7 +4,6 @@ from scheduling.board.attention import Need, flow, needs, verdicts
 from scheduling.board.backfilling import (
     STANDINGS,
     BackfillFilter,
-    KeyPage,
     PlannedKey,
     Progress,
     backfills,
@@ -19,9 +18,10 @@ from scheduling.board.cells import Cells, Look, Tally
 from scheduling.board.choice import Choice, choose, chosen, example, spelled
 from scheduling.board.dags import DagLine, lines, next_ticks, schedule_words, suggestions
 from scheduling.board.drawn import Lack
+from scheduling.board.excerpts import Excerpt
 from scheduling.board.grids import lay_out
 from scheduling.board.heat import Heat, measure, number
-from scheduling.board.keylists import KeyLine, KeyLines, listed
+from scheduling.board.keylists import KeyLine, listed
 from scheduling.board.lateness import late_among, late_keys
 from scheduling.board.lists import (
     HeldFilter,
@@ -49,14 +49,13 @@ __all__ = [
     "Choice",
     "DagLine",
     "Dimension",
+    "Excerpt",
     "Facts",
     "Grid",
     "Heat",
     "HeldFilter",
     "JournalFilter",
     "KeyLine",
-    "KeyLines",
-    "KeyPage",
     "Lack",
     "Look",
     "Need",

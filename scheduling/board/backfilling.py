@@ -14,6 +14,7 @@ from django.db.models.functions import Coalesce, Right
 
 from core.models import Backfill, BackfillPartition, BackfillTarget, Dag, DagRun
 from scheduling.belonging import EVERYTHING, Sight
+from scheduling.board.excerpts import Excerpt
 from scheduling.board.lists import PAGE, Page, page_of
 
 State = BackfillPartition.State
@@ -111,23 +112,6 @@ class PlannedKey:
     ended_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class KeyPage:
-    """Some keys of a backfill, in the order in which they start, and how many there are."""
-
-    rows: Sequence[PlannedKey]
-    count: int
-    first: int = 0
-
-    @property
-    def last(self) -> int:
-        return self.first + len(self.rows)
-
-    @property
-    def next(self) -> int:
-        return self.last if self.last < self.count else 0
-
-
 def backfills(wanted: BackfillFilter, *, after: int = 0, size: int = PAGE) -> Page[Backfill]:
     """Backfills, newest first."""
     rows = Backfill.objects.filter(wanted.sight.backfills())
@@ -159,7 +143,7 @@ def states_of(backfill: Backfill) -> dict[str, int]:
 
 def keys_of(
     backfill: Backfill, *, standings: Collection[str] = (), first: int = 0, size: int = SQUARES
-) -> KeyPage:
+) -> Excerpt[PlannedKey]:
     """The keys of a backfill from the `first` on, Dag by Dag, upstream before downstream.
 
     :param standings: just those that stand so (`STANDINGS`).
@@ -171,7 +155,7 @@ def keys_of(
         error=Coalesce(Right("run__error", MOST_OF_ERROR), Value(""))
     )
     found = in_order.values_list(*_READ)[first : first + size]
-    return KeyPage([_planned(*each) for each in found], rows.count(), first)
+    return Excerpt([_planned(*each) for each in found], rows.count(), first)
 
 
 def time_needed(counts: Iterable[tuple[Dag, int]], at_once: int) -> timedelta | None:

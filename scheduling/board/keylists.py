@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scheduling.board.cells import Cells, Look
+from scheduling.board.excerpts import Excerpt
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,14 +12,6 @@ class KeyLine:
     key: str
     look: Look
     is_unexpected: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class KeyLines:
-    """Some lines, and how many there are in all."""
-
-    lines: Sequence[KeyLine]
-    count: int
 
 
 def listed(
@@ -29,7 +22,7 @@ def listed(
     only_unexpected: bool = False,
     first: int = 0,
     size: int = 100,
-) -> KeyLines:
+) -> Excerpt[KeyLine]:
     """Keys from the `first` on: the newest before the oldest, and in their order where they have no time."""
     if only_unexpected:
         return _unexpected(cells, first, size)
@@ -41,16 +34,17 @@ def listed(
         found = cells.some_of(only, positions, first=first, size=size, backwards=backwards)
         count = cells.tally_of(positions)[only]
     places = cells.places.places_at(found)
-    return KeyLines(
+    return Excerpt(
         [
             KeyLine(place.key, cells.look(at), place.key in cells.unexpected)
             for at, place in zip(found, places, strict=True)
         ],
         count,
+        first,
     )
 
 
-def _unexpected(cells: Cells, first: int, size: int) -> KeyLines:
+def _unexpected(cells: Cells, first: int, size: int) -> Excerpt[KeyLine]:
     """Keys that the definition does not have, the last in the order of their text first."""
     keys = sorted(cells.unexpected, reverse=True)
     shown = keys[first : first + size]
@@ -58,4 +52,4 @@ def _unexpected(cells: Cells, first: int, size: int) -> KeyLines:
         looks = dict(cells.apart)
     else:
         looks = {place.key: cells.look(at) for at, place in enumerate(cells.places) if place.key in shown}
-    return KeyLines([KeyLine(key, looks[key], is_unexpected=True) for key in shown], len(keys))
+    return Excerpt([KeyLine(key, looks[key], is_unexpected=True) for key in shown], len(keys), first)

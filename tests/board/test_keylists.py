@@ -14,7 +14,7 @@ LOOKS = st.lists(st.sampled_from(list(Look)), min_size=1, max_size=300)
 
 
 def keys(found):
-    return [line.key for line in found.lines]
+    return [line.key for line in found.rows]
 
 
 class TestListed:
@@ -29,7 +29,7 @@ class TestListed:
         looks = dict.fromkeys(["2026-03-02", "2026-03-04", "2026-03-05"], Look.FAILED)
         found = listed(cells(days("2026-03-01", 9), looks), only=Look.FAILED, first=1, size=5)
         assert (keys(found), found.count) == (["2026-03-04", "2026-03-02"], 3)
-        assert {line.look for line in found.lines} == {Look.FAILED}
+        assert {line.look for line in found.rows} == {Look.FAILED}
 
     def test_one_period_alone(self):
         drawn = cells(days("2026-02-20", 20), {"2026-02-22": Look.FAILED, "2026-03-02": Look.FAILED})
@@ -43,13 +43,13 @@ class TestListed:
         drawn = cells([*days("2026-03-01", 5), "oops"], unexpected=["oops", "2026-03-02"])
         found = listed(drawn, only_unexpected=True)
         assert keys(found) == ["oops", "2026-03-02"]
-        assert all(line.is_unexpected for line in found.lines)
+        assert all(line.is_unexpected for line in found.rows)
 
     def test_what_nobody_expects_may_stand_apart(self):
         apart = {"late": Look.FAILED, "early": Look.MATERIALIZED}
         drawn = Cells(Listed([Place("k")]), bytes([Look.MISSING]), frozenset(apart), apart)
         found = listed(drawn, only_unexpected=True, size=1)
-        assert ([(line.key, line.look) for line in found.lines], found.count) == ([("late", Look.FAILED)], 2)
+        assert ([(line.key, line.look) for line in found.rows], found.count) == ([("late", Look.FAILED)], 2)
 
 
 class TestSomeOf:
