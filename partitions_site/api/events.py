@@ -141,7 +141,8 @@ def kept_extra(asked: dict[str, Any]) -> dict[str, Any]:
 
 def _shown(request: Request) -> "QuerySet[AssetEvent]":
     rows = AssetEvent.objects.filter(sight_of(request).assets("asset__"))
-    return rows.select_related("asset", "source_run__dag")
+    # Not joined: SQLite would begin with the asset, and sort all its events for a page of them.
+    return rows.prefetch_related("asset", "source_run__dag")
 
 
 def _find(request: Request, event_id: str) -> AssetEvent:

@@ -1,4 +1,4 @@
-"""Two ways to compare text that Django lacks, alike on every database: live wildcards, exact prefixes."""
+"""Ways to compare text that Django lacks, alike on every database: wildcards, exact prefixes, set words."""
 
 from typing import Any
 
@@ -41,3 +41,25 @@ class Prefix(Lookup):
             return f"{left} ^@ {right}", values
         above = [f"{value}{LAST}" for value in right_values]
         return f"({left} >= {right} AND {left} < {right})", [*values, *left_values, *above]
+
+
+@CharField.register_lookup
+class Among(Lookup):
+    """One of some words of ours, which stand in the statement as they stand in the condition of an index.
+
+    SQLite takes an index of some rows only for a statement that says so itself, and not by its values.
+    """
+
+    lookup_name = "among"
+    prepare_rhs = False
+
+    def as_sql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> tuple[str, Any]:
+        left, values = self.process_lhs(compiler, connection)
+        words = ", ".join(_quoted(word) for word in self.rhs)
+        return f"{left} IN ({words})", values
+
+
+def _quoted(word: str) -> str:
+    if not word.isidentifier():
+        raise ValueError(f"{word!r} is no word of ours")
+    return f"'{word}'"

@@ -164,7 +164,7 @@ RUNS = Listing(
         Range("duration", "duration", Decimal, length_of),
         When("conf_contains", lambda text: Q(conf_text__like=f"%{text}%"), Text),
         AnyOf("run_type", wire.of_types, {name: (name,) for name in wire.RUN_TYPES}),
-        AnyOf("state", "state", wire.RUN_STATES),
+        AnyOf("state", wire.in_states, wire.RUN_STATES),
         AnyOf("dag_version", of_versions),
         When("bundle_version", lambda version: Q(pk__in=[]), Text, words="There are no bundles: nothing"),
         Pattern("run_id", "run_id"),

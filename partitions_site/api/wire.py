@@ -9,6 +9,7 @@ from django.db.models import Q
 from rest_framework import serializers
 
 from core.models import Dag, DagRun
+from partitions_site.api import lookups  # noqa: F401  (registers `among`)
 from partitions_site.api.fields import Always, Instant
 
 State, Type = DagRun.State, DagRun.Type
@@ -22,6 +23,9 @@ RUN_STATES: dict[str, tuple[str, ...]] = {
     "skipped": (State.SKIPPED,),
 }
 """What may be asked for, and the states it means: Airflow's four, which cover all, and our own two."""
+
+GONE_WRONG = ("failed", "cancelled", "skipped")
+"""States of few runs, in the order in which an index of just these names them."""
 
 RUN_TYPES: dict[str, tuple[str, ...]] = {
     "scheduled": (Type.SCHEDULED,),
@@ -68,6 +72,12 @@ def run_type(run: DagRun) -> str:
     if run.run_type == Type.MANUAL and run.run_id.startswith(MATERIALIZATION):
         return "asset_materialization"
     return "operator_triggered" if run.run_type == Type.SENSOR else run.run_type
+
+
+def in_states(names: list[str]) -> Q:
+    """Runs in one of these states of ours. What is asked of few runs says so, for the index of just those."""
+    found = Q(state__in=names)
+    return found & Q(state__among=GONE_WRONG) if set(names) <= set(GONE_WRONG) else found
 
 
 def of_types(names: list[str]) -> Q:

@@ -254,9 +254,9 @@ class TestList:
         for key in ("tw", "jp", "us"):
             api.post(URL, {"asset_id": lab["regional_orders"].pk, "partition_key": key})
         settle()
-        with django_assert_num_queries(5):
+        with django_assert_num_queries(6):
             api.get(f"{URL}?limit=1")
-        with django_assert_num_queries(4):
+        with django_assert_num_queries(5):
             api.get(f"{URL}?limit=100")
 
 

@@ -6,12 +6,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import connection
 from django.http import QueryDict
+from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from core.models import Asset
+from core.models import Asset, DagRun
 from partitions_site.api.filters import PUNCTUATION, Pattern, Prefix, Range
 from partitions_site.api.pages import Listing
+from partitions_site.api.runs import RUNS
 from tests.api.listed import NameOut
 
 pytestmark = pytest.mark.django_db
@@ -177,3 +179,24 @@ class TestPlans:
 
         plan = self.plan(AssetEvent.objects.order_by("timestamp", "id")[:100])
         assert "event_by_time" in plan
+
+
+@pytest.mark.sqlite
+class TestPlansOfSQLite:
+    """It takes an index of some rows for a statement that says itself which, and joins as it likes."""
+
+    @pytest.mark.parametrize("state", ["failed", "cancelled", "skipped"])
+    def test_runs_that_went_wrong_are_read_by_an_index_of_just_those(self, state):
+        rows = DagRun.objects.filter(RUNS.narrowed(query(state=state)), dag=1)
+        for asked in (rows.order_by("-run_after", "-id")[:100], rows.order_by()):
+            assert "run_gone_wrong" in asked.explain()
+
+    def test_nobody_writes_into_a_statement(self):
+        with pytest.raises(ValueError, match="is no word of ours"):
+            DagRun.objects.filter(state__among=["failed') OR ('1' = '1"]).exists()
+
+    def test_a_page_of_events_is_read_without_a_join(self, api, lab):
+        with CaptureQueriesContext(connection) as asked:
+            api.get("/api/v2/assets/events?order_by=-timestamp")
+        [page] = [each["sql"] for each in asked if 'ORDER BY "core_assetevent"."timestamp"' in each["sql"]]
+        assert "JOIN" not in page
