@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 
 from core import bulk
 from core.models import Asset, AssetEvent, DagRun, JournalEntry
-from scheduling import doorbell, journal, states
+from scheduling import dating, doorbell, journal, states
 from scheduling.algebra.errors import InvalidKey, PartitionError
 from scheduling.algebra.keys import validate_key
 from scheduling.journal import Deed
@@ -132,12 +132,12 @@ def _record(
 ) -> list[Registered]:
     known = _known(reports)
     names = [_identity(report) or index for index, report in enumerate(reports)]
-    dating = {asset.pk: states.dating(asset) for asset in {report.asset for report in reports}}
+    dates = {asset.pk: dating.of_asset(asset) for asset in {report.asset for report in reports}}
     fresh: dict[tuple[int, str] | int, AssetEvent] = {}
     for name, report, deed in zip(names, reports, deeds, strict=True):
         if name not in known and name not in fresh:
             fresh[name] = event = _event(report, source, deed, at, run)
-            event.partition_date = event.partition_date or dating[report.asset.pk](report.partition_key)
+            event.partition_date = event.partition_date or dates[report.asset.pk](report.partition_key)
     recorded = _write(list(fresh.values()))
     states.record_events(recorded, at)
     if recorded:

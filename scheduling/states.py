@@ -1,16 +1,14 @@
 """The latest known state of a partition: does it have data, and how did the latest attempt end?"""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from django.db.models import F, Q, QuerySet
 
-from core import bulk, compiled
-from core.models import Asset, AssetEvent, BackfillPartition, Dag, DagRun, Outlet, Partition
-from scheduling import dynamic, listening
-from scheduling.algebra.errors import PartitionError
-from scheduling.listening import BrokenDefinition
+from core import bulk
+from core.models import Asset, AssetEvent, BackfillPartition, DagRun, Outlet, Partition
+from scheduling import dating
 
 Attempt = Partition.Attempt
 
@@ -111,75 +109,6 @@ def make_stale(keys_of: Mapping[int, Collection[str]], at: datetime) -> None:
         Partition.objects.filter(pk__in=_locked(_any_of(some))).update(stale_since=at, updated_at=at)
 
 
-def dating(asset: Asset) -> Callable[[str | None], datetime | None]:
-    """How keys of `asset` are dated: by its own definition, or by the timetable of its producer.
-
-    The function gives the instant at which the period that a key names starts; None for keys without time,
-    and where no definition can be read.
-    """
-    try:
-        definition = listening.partitions_of(asset)
-        readers = [dynamic.bound(definition).partition_date] if definition else _producers(asset)
-    except BrokenDefinition:
-        readers = []
-    return _dating(readers)
-
-
-def datings(assets: Collection[Asset]) -> dict[int, Callable[[str | None], datetime | None]]:
-    """`dating` of each of `assets`, by primary key. One query, and those of dynamic partitions."""
-    undefined = {asset.pk for asset in assets if not asset.partitions}
-    makers: dict[int, list[Dag]] = {pk: [] for pk in undefined}
-    outlets = Outlet.objects.filter(asset__in=undefined, dag__is_active=True, dag__is_partitioned=True)
-    for each in outlets.select_related("dag").order_by("dag__dag_id") if undefined else ():
-        if each.dag not in makers[each.asset_id]:
-            makers[each.asset_id].append(each.dag)
-    return {
-        asset.pk: _dating_by(makers[asset.pk]) if asset.pk in undefined else dating(asset) for asset in assets
-    }
-
-
-def _dating_by(dags: Iterable[Dag]) -> Callable[[str | None], datetime | None]:
-    try:
-        return _dating(_readers(dags))
-    except BrokenDefinition:
-        return _dating([])
-
-
-def _dating(
-    readers: Sequence[Callable[[str], datetime | None]],
-) -> Callable[[str | None], datetime | None]:
-    def date(key: str | None) -> datetime | None:
-        if key is None:
-            return None
-        for read in readers:
-            try:
-                return read(key)
-            except PartitionError:
-                continue
-        return None
-
-    return date
-
-
-def _producers(asset: Asset) -> list[Callable[[str], datetime | None]]:
-    return _readers([compiled.built(Dag, row) for row in _PRODUCERS(asset.pk)])
-
-
-def _readers(dags: Iterable[Dag]) -> list[Callable[[str], datetime | None]]:
-    return [timetable.resolve for dag in dags if (timetable := listening.timetable_of(dag))]
-
-
-_PRODUCERS = compiled.Compiled(
-    lambda asset_id: (
-        Dag.objects.active()
-        .filter(outlets__asset=asset_id, is_partitioned=True)
-        .distinct()
-        .values_list(*compiled.columns(Dag))
-    ),
-    -1,
-)
-
-
 def _record_pairs(run: DagRun, attempt: Attempt, at: datetime, pairs: Sequence[tuple[int, str]]) -> None:
     _open_partitions(run, at, pairs)
     rows = Partition.objects.filter(pk__in=_locked(_any_of(pairs)))
@@ -246,7 +175,7 @@ def _open_partitions(run: DagRun, at: datetime, pairs: Sequence[tuple[int, str]]
     dates = {}
     if run.partition_keys is not None:
         assets = Asset.objects.filter(pk__in={asset_id for asset_id, _ in pairs})
-        dates = {asset.pk: dating(asset) for asset in assets}
+        dates = {asset.pk: dating.of_asset(asset) for asset in assets}
     Partition.objects.bulk_create(
         [
             Partition(

@@ -11,7 +11,7 @@ from django.db.models import Min, Q
 
 from core.models import Asset, AssetEvent, DagRun, Partition
 from core.newest import PORTION, first_of_each
-from scheduling import states
+from scheduling import dating
 
 LAST = 20
 """Runs and partitions of which it is asked how long they took to come."""
@@ -53,7 +53,7 @@ def lags(assets: Iterable[Asset]) -> dict[int, Usual]:
             regular[pk] = after
         else:
             found[pk] = Usual(None, unknown)
-    date_of = states.datings([by_pk[pk] for pk in regular])
+    date_of = dating.of_assets([by_pk[pk] for pk in regular])
     for pk, after in regular.items():
         words = f"the last {len(after)} partitions came as long after their dates"
         found[pk] = Usual(_middle(after), words, date_of[pk])

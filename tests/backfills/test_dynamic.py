@@ -7,7 +7,7 @@ from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from core.models import Dag, DagRun, DynamicKey, JournalEntry, Partition
-from scheduling import dynamic, execution, runs, states
+from scheduling import dating, dynamic, execution, runs
 from scheduling.algebra import specs
 from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import InvalidKey
@@ -164,7 +164,7 @@ class TestExpectedKeys:
             "2026-03-10|berlin",
             "2026-03-10|aachen",
         )
-        assert states.dating(both)("2026-03-10|aachen").day == 10
+        assert dating.of_asset(both)("2026-03-10|aachen").day == 10
 
     def test_cost_no_query_where_nothing_is_dynamic(self):
         days = asset("days", partitions=specs.dump(DailyPartitions("2026-03-09")))

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from core.models import AssetEvent
-from scheduling import listening, states
+from scheduling import dating, listening
 from scheduling.algebra.partitions import StaticPartitions
 from scheduling.listening import BrokenDefinition
 from tests.engine.world import DAILY, asset, dag, emit, part
@@ -21,18 +21,18 @@ def day(number, hour=0):
 
 class TestDate:
     def test_comes_from_the_definition_of_the_asset(self):
-        assert states.dating(asset("a", partitions=LOCAL_DAYS))("2026-03-10") == day(9, hour=16)
+        assert dating.of_asset(asset("a", partitions=LOCAL_DAYS))("2026-03-10") == day(9, hour=16)
 
     def test_or_from_the_timetable_of_the_dag_that_writes_it(self):
         dag("d", DAILY, writes=["a"])
-        assert states.dating(asset("a"))("2026-03-10") == day(10)
+        assert dating.of_asset(asset("a"))("2026-03-10") == day(10)
 
     def test_is_none_for_a_key_of_another_form_and_for_no_key(self):
-        date = states.dating(asset("a", partitions=DAYS))
+        date = dating.of_asset(asset("a", partitions=DAYS))
         assert (date("tw"), date(None)) == (None, None)
 
     def test_is_none_where_nothing_is_defined(self):
-        assert states.dating(asset("a"))("2026-03-10") is None
+        assert dating.of_asset(asset("a"))("2026-03-10") is None
 
 
 class TestADefinitionThatCannotBeRead:
@@ -59,14 +59,14 @@ class TestReading:
 
     def test_a_change_counts_at_once_even_within_one_instant(self):
         row = asset("a", partitions=DAYS)
-        assert states.dating(row)("2026-03-10") == day(10)
+        assert dating.of_asset(row)("2026-03-10") == day(10)
         row.partitions = LOCAL_DAYS
-        assert states.dating(row)("2026-03-10") == day(9, hour=16)
+        assert dating.of_asset(row)("2026-03-10") == day(9, hour=16)
         row.partitions = {"type": "StaticPartitions", "listed": ["2026-03-10"]}
         assert listening.partitions_of(row) == StaticPartitions(["2026-03-10"])
-        assert states.dating(row)("2026-03-10") is None
+        assert dating.of_asset(row)("2026-03-10") is None
 
     def test_asks_the_database_nothing(self, django_assert_num_queries):
         row = asset("a", partitions=DAYS)
         with django_assert_num_queries(0):
-            states.dating(row)("2026-03-10")
+            dating.of_asset(row)("2026-03-10")
