@@ -13,6 +13,7 @@ from core.models import Asset, DagRun
 from partitions_site import roles
 from scheduling import claims, definitions, holds
 from tests.api.groups import MARK, OURS, THEIRS, build
+from tests.api.listed import NAMES, NOW
 from tests.backfills.play import daily, producer
 
 LAB = str(Path(__file__).with_name("lab.py"))
@@ -97,3 +98,9 @@ def load(db):
 @pytest.fixture
 def groups(db):
     return {OURS: build(OURS), THEIRS: build(MARK)}
+
+
+@pytest.fixture
+def assets():
+    rows = [Asset(name=name, uri=f"s3://{name}", created_at=NOW, updated_at=NOW) for name in NAMES]
+    return Asset.objects.bulk_create(rows)
