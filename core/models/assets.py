@@ -54,7 +54,9 @@ class AssetEvent(models.Model):
     partition_date = models.DateTimeField(null=True)
     extra = models.JSONField(default=dict)
     source = models.CharField(max_length=10, choices=Source)
-    source_run = models.ForeignKey("DagRun", on_delete=models.SET_NULL, null=True, related_name="produced")
+    source_run = models.ForeignKey(
+        "DagRun", on_delete=models.SET_NULL, null=True, related_name="produced", db_index=False
+    )
     source_task_id = models.CharField(max_length=250, default="")
     created_by = models.CharField(max_length=150, default="")
     timestamp = models.DateTimeField()
@@ -82,6 +84,8 @@ class AssetEvent(models.Model):
             # Read by the events of one asset, newest first.
             models.Index(fields=["asset", "-id"], name="event_of_asset"),
             models.Index(fields=["timestamp", "id"], name="event_by_time"),
+            # Read by the outcomes of backfills, and when a run is deleted: most events are of none.
+            models.Index(fields=["source_run"], condition=Q(source_run__isnull=False), name="event_of_run"),
         ]
 
     def __str__(self) -> str:
@@ -139,10 +143,14 @@ class Partition(models.Model):
     last_event = models.ForeignKey(AssetEvent, on_delete=models.SET_NULL, null=True, related_name="+")
     extra = models.JSONField(default=dict)
     attempt = models.CharField(max_length=10, choices=Attempt, default=Attempt.NONE, blank=True)
-    attempt_run = models.ForeignKey("DagRun", on_delete=models.SET_NULL, null=True, related_name="+")
+    attempt_run = models.ForeignKey(
+        "DagRun", on_delete=models.SET_NULL, null=True, related_name="+", db_index=False
+    )
     attempt_at = models.DateTimeField(null=True)
     outcome = models.CharField(max_length=10, choices=Attempt, default=Attempt.NONE, blank=True)
-    outcome_run = models.ForeignKey("DagRun", on_delete=models.SET_NULL, null=True, related_name="+")
+    outcome_run = models.ForeignKey(
+        "DagRun", on_delete=models.SET_NULL, null=True, related_name="+", db_index=False
+    )
     outcome_at = models.DateTimeField(null=True)
     stale_since = models.DateTimeField(null=True)
     updated_at = models.DateTimeField()
@@ -182,6 +190,13 @@ class Partition(models.Model):
             models.Index(fields=["asset", "state"], name="partition_by_state"),
             # Read by drawings, and by whoever looks at a drawing: what it does not show yet.
             models.Index(fields=["asset"], condition=Q(is_undrawn=True), name="partition_undrawn"),
+            # Read by states, and when a run is deleted: partitions that events of others filled name no run.
+            models.Index(
+                fields=["attempt_run"], condition=Q(attempt_run__isnull=False), name="partition_of_attempt"
+            ),
+            models.Index(
+                fields=["outcome_run"], condition=Q(outcome_run__isnull=False), name="partition_of_outcome"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -104,7 +104,6 @@ class HeldRun(models.Model):
             ),
             # Read by the page of held runs, and to count them: nothing else is in it, so it is small.
             models.Index(fields=["verdict"], condition=Q(state="held"), name="held_verdict"),
-            models.Index(fields=["dag", "partition_key", "-round"], name="held_rounds"),
             # Read by the held runs of one Dag, a page at a time.
             models.Index(fields=["dag", "id"], condition=Q(state="held"), name="held_of_dag"),
             # Read by lists and counts of those that are late.
@@ -130,8 +129,8 @@ class HeldRun(models.Model):
 class ReceivedKey(models.Model):
     """An upstream key that counts for a held run; fresh if it came in this round."""
 
-    held_run = models.ForeignKey(HeldRun, on_delete=models.CASCADE, related_name="received")
-    asset = models.ForeignKey(Asset, on_delete=models.PROTECT, related_name="+")
+    held_run = models.ForeignKey(HeldRun, on_delete=models.CASCADE, related_name="received", db_index=False)
+    asset = models.ForeignKey(Asset, on_delete=models.PROTECT, related_name="+", db_index=False)
     key = key_field()
     is_fresh = models.BooleanField(default=True)
     received_at = models.DateTimeField()
@@ -148,7 +147,7 @@ class ReceivedKey(models.Model):
 class ConsumedEvent(models.Model):
     """An event that a held run counted; when the held run has fired, its Dag run consumed it."""
 
-    held_run = models.ForeignKey(HeldRun, on_delete=models.CASCADE, related_name="consumed")
+    held_run = models.ForeignKey(HeldRun, on_delete=models.CASCADE, related_name="consumed", db_index=False)
     event = models.ForeignKey(AssetEvent, on_delete=models.PROTECT, related_name="consumers")
 
     class Meta:
