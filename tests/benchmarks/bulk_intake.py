@@ -22,8 +22,10 @@ STORED, JUDGED = 15_000, 5_000
 
 
 def measured(site: stand.Site, scale: float = 1) -> Iterator[Figure]:
+    from partitions_site.warming import leave_alone
     from tests.engine import world
 
+    leave_alone()
     world.consumer("copy", {"sales": world.IDENTITY})
     world.consumer("daily", {"hours": world.HOURS_TO_DAY})
     token, portion = stand.login(), max(100, int(PORTION * scale))

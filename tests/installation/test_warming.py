@@ -7,14 +7,28 @@ from pathlib import Path
 
 import pytest
 
-SAYS = "import {0}, gc, sys; print('partitions_site.web.urls' in sys.modules, gc.get_freeze_count() > 50_000)"
+WEB = "import partitions_site.{}, gc, sys; print('partitions_site.web.urls' in sys.modules, {})"
+WORKER = """
+import django, gc
+django.setup()
+from django.core.management import call_command
+from partitions_site.celery import app
+app.worker_main = lambda arguments: print('scheduling.route_events' in app.tasks, {})
+call_command('worker')
+"""
+IS_LEFT_ALONE = "gc.get_freeze_count() > 50_000 and gc.get_threshold()[0] > 10_000"
 
 
-@pytest.mark.parametrize("face", ["asgi", "wsgi"])
-def test_what_requests_need_is_loaded_and_left_alone(face, tmp_path):
+@pytest.mark.parametrize(
+    "program",
+    [WEB.format("asgi", IS_LEFT_ALONE), WEB.format("wsgi", IS_LEFT_ALONE), WORKER.format(IS_LEFT_ALONE)],
+    ids=["asgi", "wsgi", "worker"],
+)
+def test_what_is_needed_is_loaded_and_left_alone(program, tmp_path):
     ended = subprocess.run(
-        [sys.executable, "-c", SAYS.format(f"partitions_site.{face}")],
-        env=os.environ | {"PARTITA_DATA_DIR": str(tmp_path)},
+        [sys.executable, "-c", program],
+        env=os.environ
+        | {"PARTITA_DATA_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "partitions_site.settings"},
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 from django.utils import timezone
 
-from partitions_site import alone, engine, lifeline, reloading
+from partitions_site import alone, engine, lifeline, reloading, warming
 from partitions_site.celery import app
 from scheduling import restart
 
@@ -34,4 +34,6 @@ class Command(BaseCommand):
             restart.take_back(now=timezone.now())
         reloading.follow_in_background(settings.DEFINITIONS, stop)
         app.send_task("scheduling.sweep")  # beat's first one comes after its interval only
+        app.loader.import_default_modules()
+        warming.leave_alone()
         engine.run(app, workers=settings.WORKERS, stop=stop)

@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from partitions_site import broker, lifeline, vigil
+from partitions_site import broker, lifeline, vigil, warming
 from partitions_site.celery import app
 
 
@@ -29,6 +29,7 @@ class Command(BaseCommand):
         broker.outlive()
         queues = options["queues"]
         app.loader.import_default_modules()
+        warming.leave_alone()
         vigil.keep_in_background(app, queues, threading.Event())
         chosen = {
             "--loglevel": "WARNING",
