@@ -99,7 +99,9 @@ def age(instant: datetime, now: datetime) -> str:
 def verdict_state(verdict: Verdict) -> SafeString:
     """Why a run is held: the picture of the verdict's kind and its sentence."""
     words = f"broken: {verdict.sentence}" if verdict.kind is Kind.BROKEN else verdict.sentence
-    return format_html('<span class="state wraps s-{}">{}</span>', PICTURED[verdict.kind], instants(words))
+    return format_html(
+        '<span class="state wraps s-{}"><span>{}</span></span>', PICTURED[verdict.kind], instants(words)
+    )
 
 
 @register.filter

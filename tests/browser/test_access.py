@@ -149,6 +149,24 @@ def test_nothing_is_wider_than_a_narrow_window(
     context.close()
 
 
+def test_a_sentence_with_an_instant_in_it_is_one_paragraph(
+    browser: Browser, installation: Installation, session: dict[str, object]
+):
+    """Of a day that settles: the time stands in its sentence, not in a column of its own."""
+    post(installation, 7, day="2026-03-12")
+    context = browser.new_context(
+        base_url=installation.address(), storage_state=session, viewport={"width": 390, "height": 800}
+    )
+    page = context.new_page()
+    page.goto("/held?dag=sum_up_sales&key=2026-03-12")
+    instant = page.locator(".state.wraps time")
+    instant.wait_for()
+    around = instant.locator("xpath=..")
+    assert around.evaluate("each => getComputedStyle(each).display") == "block"
+    assert around.inner_text().startswith("settling")
+    context.close()
+
+
 @pytest.mark.parametrize("width", [360, 390, 800])
 def test_every_page_is_in_sight_of_a_narrow_window(
     browser: Browser, installation: Installation, session: dict[str, object], width: int
