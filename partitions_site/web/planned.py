@@ -14,6 +14,9 @@ from scheduling.board import Excerpt
 LISTED = 200
 """Lines on one page of a plan."""
 
+MOST_SINGLE = 50
+"""Keys that a plan shows each by itself; of more, neighbours with the same fate are one line."""
+
 FEWEST = 4
 """Neighbours that become one line; fewer stay alone."""
 
@@ -42,11 +45,11 @@ class Lines(Excerpt[Line]):
 
 
 def lines_of(plan: Plan, show: str, first: int, *, each: bool = False) -> Lines:
-    """What of `plan` one page shows: a plan of more than a page is folded, unless `each` is asked for.
+    """What of `plan` one page shows: a long one is folded, unless `each` is asked for.
 
     :param show: `run` or `skipped` for just those keys.
     """
-    is_folded = not each and _amount(plan, show) > LISTED
+    is_folded = not each and _amount(plan, show) > MOST_SINGLE
     rows = [line for part in plan.parts for line in _of_part(part, show, is_folded)]
     first = min(first, max(0, len(rows) - 1))
     return Lines(rows[first : first + LISTED], len(rows), first, show=show, is_folded=is_folded)
