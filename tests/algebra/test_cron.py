@@ -153,7 +153,7 @@ class TestWalls:
     )
 
     @given(FIELDS, st.datetimes(datetime(1995, 1, 1), datetime(2035, 1, 1)))
-    @settings(max_examples=400, deadline=None)
+    @settings(max_examples=400)
     def test_are_those_of_croniter_where_no_clock_changes(self, fields, after):
         text = " ".join(fields)
         try:

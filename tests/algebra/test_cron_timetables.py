@@ -4,7 +4,7 @@ from datetime import timedelta
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduling.algebra.cron_timetables import CronPartitionTimetable, CronTriggerTimetable
@@ -87,7 +87,6 @@ class TestKeys:
         st.sampled_from([NEW_YORK, "Europe/Berlin", "Australia/Lord_Howe", "America/Santiago", "UTC"]),
         st.sampled_from(["2026-03-07T00:00", "2026-10-31T00:00", "2026-03-28T00:00", "2026-04-04T00:00"]),
     )
-    @settings(deadline=None)
     def test_default_keys_are_distinct_and_read_back(self, cron, zone, start):
         timetable = CronPartitionTimetable(cron, timezone=zone)
         ticks = list(timetable.ticks(utc(start), utc(start) + timedelta(days=35)))
@@ -100,7 +99,6 @@ class TestKeys:
         st.integers(0, 3000),
         st.integers(0, 3000),
     )
-    @settings(deadline=None)
     def test_a_span_is_the_sum_of_its_parts(self, cron, offset, ab, bc):
         timetable = CronPartitionTimetable(cron, timezone=NEW_YORK, run_offset=offset)
         a = utc("2026-10-31T00:00")
@@ -110,7 +108,6 @@ class TestKeys:
         assert all(earlier.at < later.at for earlier, later in pairwise(whole))
 
     @given(st.integers(-4, 4), st.integers(0, 20000))
-    @settings(deadline=None)
     def test_next_and_previous_are_those_of_the_span(self, offset, minutes):
         timetable = CronPartitionTimetable("15 */3 * * *", timezone="Europe/Berlin", run_offset=offset)
         at = utc("2026-10-20T00:00") + timedelta(minutes=minutes)

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduling.algebra import numbering
@@ -48,7 +48,6 @@ def one_by_one(definition, keys):
 
 @pytest.mark.parametrize("definition", DEFINITIONS, ids=IDS)
 class TestNumbersOf:
-    @settings(deadline=None)
     @given(st.data())
     def test_are_those_that_each_key_has(self, definition, data):
         size = definition.count(NOW)

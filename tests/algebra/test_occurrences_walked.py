@@ -65,7 +65,7 @@ POLICIES = st.fixed_dictionaries(
 
 class TestProperties:
     @given(CRONS, st.sampled_from(ZONES), MOMENTS, LENGTHS, LENGTHS, POLICIES)
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=300)
     def test_a_span_is_the_sum_of_its_parts(self, cron, zone, a, ab, bc, policy):
         occurrences = occurrences_of(parse(cron), ZoneInfo(zone), **policy)
         b, c = a + ab, a + ab + bc
@@ -74,7 +74,7 @@ class TestProperties:
         assert all(earlier < later for earlier, later in pairwise(whole))
 
     @given(CRONS, st.sampled_from(ZONES), MOMENTS, LENGTHS, POLICIES)
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=200)
     def test_backwards_is_the_reverse(self, cron, zone, start, length, policy):
         occurrences = occurrences_of(parse(cron), ZoneInfo(zone), **policy)
         forward = list(occurrences.between(start, start + length))
@@ -83,14 +83,14 @@ class TestProperties:
     @given(CRONS, st.sampled_from(ZONES), MOMENTS, LENGTHS, POLICIES)
     @example("30 2 * * *", "America/New_York", utc("2026-03-08T05:00"), 600 * MINUTE, {"gap": "shift"})
     @example("30 1 * * *", "America/New_York", utc("2026-11-01T04:00"), 600 * MINUTE, {"fold": "last"})
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=300)
     def test_are_what_a_walk_over_every_minute_finds(self, cron, zone, start, length, policy):
         occurrences = occurrences_of(parse(cron), ZoneInfo(zone), **policy)
         found = list(occurrences.between(start, start + length))
         assert found == walked(parse(cron), ZoneInfo(zone), start, start + length, **policy)
 
     @given(CRONS, st.sampled_from(ZONES), MOMENTS, POLICIES)
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=100)
     def test_after_and_before_are_neighbours(self, cron, zone, moment, policy):
         occurrences = occurrences_of(parse(cron), ZoneInfo(zone), **policy)
         following = occurrences.after(moment)
@@ -224,7 +224,7 @@ class TestEveryZone:
 
 class TestCountAndNth:
     @given(CRONS, st.sampled_from(ZONES), MOMENTS, LENGTHS, POLICIES, st.integers(0, 3000))
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=200)
     def test_agree_with_the_list(self, cron, zone, start, length, policy, number):
         occurrences = occurrences_of(parse(cron), ZoneInfo(zone), **policy)
         listed = list(occurrences.between(start, start + length))
@@ -233,7 +233,6 @@ class TestCountAndNth:
             assert occurrences.nth(start, number) == listed[number]
 
     @given(st.sampled_from(ZONES), st.integers(0, 10_000_000))
-    @settings(deadline=None)
     def test_are_inverse_over_decades(self, zone, number):
         every_minute = occurrences_of(parse("* * * * *"), ZoneInfo(zone))
         start = utc("2009-06-30T11:17")

@@ -57,7 +57,6 @@ def later(definition, hours):
 
 class TestTime:
     @given(definitions(), st.integers(0, 600), st.integers(0, 600))
-    @settings(deadline=None)
     def test_time_only_adds_keys(self, definition, hours, more):
         """What has a number keeps it: pages and backfills may remember numbers."""
         before = definition.keys(now=later(definition, hours))
@@ -66,7 +65,6 @@ class TestTime:
         assert definition.count(later(definition, hours)) == len(before)
 
     @given(definitions(), st.integers(0, 400))
-    @settings(deadline=None)
     def test_periods_follow_each_other_without_overlap(self, definition, hours):
         keys = definition.keys(now=later(definition, hours))
         periods = [definition.period(key) for key in keys]
@@ -76,7 +74,6 @@ class TestTime:
             assert all(end == begin for (_, end), (begin, _) in pairwise(periods))
 
     @given(definitions(), st.integers(0, 400))
-    @settings(deadline=None)
     def test_without_an_offset_exactly_the_periods_that_have_ended_exist(self, definition, hours):
         now = later(definition, hours)
         plain = TimePartitions(
@@ -98,7 +95,6 @@ class TestTime:
     @given(definitions(exclusions=st.just([])), EXCLUSIONS, st.integers(0, 400))
     @example(TimePartitions("day", "2026-09-04", timezone="America/Santiago"), ["0 0 * * 6,0"], 100)
     @example(TimePartitions("30 2 * * *", "2026-03-06", timezone="America/New_York"), ["* 3-4 * * *"], 100)
-    @settings(deadline=None)
     def test_exclusions_take_keys_away_and_leave_periods_as_they_are(self, whole, exclusions, hours):
         now = later(whole, hours)
         fewer = TimePartitions(
@@ -116,7 +112,6 @@ class TestTime:
                 fewer.index(key)
 
     @given(definitions(), st.integers(0, 300), st.integers(0, 300))
-    @settings(deadline=None)
     def test_slices_are_those_of_the_whole(self, definition, start, length):
         now = later(definition, 700)
         keys = definition.keys(now=now)
@@ -135,7 +130,7 @@ class TestTimetables:
         STARTS,
         st.integers(0, 500),
     )
-    @settings(deadline=None, max_examples=200)
+    @settings(max_examples=200)
     def test_the_partitions_of_a_timetable_are_the_keys_of_its_ticks(
         self, cron, zone, key_format, start, hours
     ):

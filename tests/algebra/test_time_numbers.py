@@ -50,7 +50,7 @@ class TestNumbers:
         st.integers(0, 100_000),
         st.booleans(),
     )
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=200)
     def test_numbers_and_keys_are_inverse(self, cadence, zone, start, number, business):
         exclusions = [BusinessCalendar()] if business and cadence in ("minute", "hour", "day") else []
         definition = TimePartitions(cadence, start, timezone=zone, exclusions=exclusions)
@@ -68,7 +68,7 @@ class TestNumbers:
         ),
         st.dates(date(2010, 1, 1), date(2030, 1, 1)),
     )
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=100)
     def test_periods_are_those_of_the_calendar(self, grain, zone, day):
         """Each period is one that `periods` finds too, wall time by wall time."""
         place = ZoneInfo(zone)

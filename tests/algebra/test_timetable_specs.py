@@ -130,14 +130,14 @@ PARTITIONS = SINGLE | st.builds(
 
 class TestRoundTrips:
     @given(TIMETABLES)
-    @settings(deadline=None, max_examples=200)
+    @settings(max_examples=200)
     def test_timetables(self, timetable):
         spec = json.loads(json.dumps(specs.dump(timetable)))
         assert specs.load(spec, "timetable") == timetable
         assert specs.dump(specs.load(spec, "timetable")) == spec
 
     @given(PARTITIONS)
-    @settings(deadline=None, max_examples=200)
+    @settings(max_examples=200)
     def test_partitions(self, definition):
         spec = json.loads(json.dumps(specs.dump(definition)))
         assert specs.load(spec, "partitions") == definition

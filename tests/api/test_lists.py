@@ -154,7 +154,7 @@ ORDERS = st.lists(
 
 class TestAnyWalk:
     @given(rows=ROWS, orders=ORDERS, limit=st.integers(1, 4), last=st.booleans())
-    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
     def test_meets_every_row_once_there_and_back(self, db, rows, orders, limit, last):
         """Whatever the order, with ties and nulls: pages joined are the list, forwards and backwards."""
         User.objects.all().delete()

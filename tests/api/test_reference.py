@@ -41,9 +41,7 @@ NAMES = [
 ]
 
 terms = st.text(alphabet="aAbBz%_|~\\-' 日", max_size=4)
-steady = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+steady = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture

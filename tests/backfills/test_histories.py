@@ -138,7 +138,7 @@ class History:
 
 
 class TestAnyHistory:
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=30)
     @given(SHAPES, st.lists(DEEDS, max_size=30))
     def test_adds_up_at_every_moment_and_comes_to_an_end(self, shape, deeds):
         with transaction.atomic():
@@ -151,7 +151,7 @@ class TestAnyHistory:
             assert "open" not in ended
             transaction.set_rollback(True)
 
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=15)
     @given(SHAPES, st.lists(DEEDS, max_size=20))
     def test_ends_with_everything_done_when_it_is_tried_again(self, shape, deeds):
         with transaction.atomic():

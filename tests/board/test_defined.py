@@ -161,7 +161,7 @@ class TestLargeOrders:
         assert month.groups[0].rows[0].boxes[13][0].key == "store-480|2025-02-14"
         assert month.groups[0].rows[0].around == ("store-480|", "")
 
-    @settings(deadline=None, max_examples=30)
+    @settings(max_examples=30)
     @given(st.integers(0, 999_999), st.integers(1, 999_999))
     def test_columns_are_equal_parts(self, first, size):
         minutes = MinutelyPartitions("2024-04-01")

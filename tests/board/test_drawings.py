@@ -25,7 +25,7 @@ from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, asset, consumer, emit, 
 
 @pytest.mark.django_db
 class TestDraw:
-    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(st.lists(STEPS, max_size=25))
     def test_shows_at_every_moment_what_counting_does(self, steps):
         with transaction.atomic():

@@ -249,7 +249,7 @@ class TestPreview:
         assert said.effect.held or said.effect.opens.count
         assert saved
 
-    @settings(max_examples=EXAMPLES, deadline=None, phases=PHASES)
+    @settings(max_examples=EXAMPLES, phases=PHASES)
     @given(stories())
     def test_says_what_saving_does(self, story):
         schedule, deeds, edit = story
