@@ -18,7 +18,7 @@ from scheduling.assessing import judge_all
 from scheduling.listening import UNKEYED, DagListening
 from scheduling.mapping import Arrival, Mapped, map_by
 from scheduling.refiling import to_file
-from scheduling.tally import Received
+from scheduling.tally import Place, Received
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,8 @@ class Foreseen:
 
     `counted` are the events that `before` have counted, `pairs` which of them which; `places` says for what
     keys an event would count, by its primary key. `mapped` are all events that would be filed, with the
-    problems of those that could not be; `refused` are those events that had such a problem already.
+    problems of those that could not be; `refused` are those events that had such a problem already. `gone`
+    were counted, and have no data any more.
     """
 
     before: Sequence[HeldRun]
@@ -40,6 +41,7 @@ class Foreseen:
     mapped: Mapped
     refused: Collection[int]
     listens_to: Collection[int]
+    gone: Collection[Place]
 
     def moved(self, row: HeldRun) -> tuple[str, ...]:
         """The keys for which what `row`, one of `before`, has counted would count."""
@@ -60,17 +62,25 @@ def foresee(dag: Dag, heard: DagListening, *, now: datetime) -> Foreseen:
     rows, arrivals = _rows(dag, heard, before, _arrivals(dag, before, mapped), now)
     places: dict[int, set[str]] = {}
     received = _received(rows, heard, arrivals, places)
+    verdicts, dropped = _judged(list(rows.values()), heard, received, now)
+    for arrival in arrivals:
+        if (
+            rows[arrival.key].pk,
+            (arrival.event.asset_id, arrival.event.partition_key or UNKEYED),
+        ) in dropped:
+            places[arrival.event.pk].discard(arrival.key)
     return Foreseen(
         before,
         rows,
         received,
-        _judged(list(rows.values()), heard, received, now),
+        verdicts,
         _counted(events, pairs, counted, heard),
         pairs,
-        places,
+        {event: keys for event, keys in places.items() if keys},
         mapped,
         set(MappingProblem.objects.filter(dag=dag).values_list("event_id", flat=True)),
         heard.leaf_of.keys(),
+        {place for _, place in dropped},
     )
 
 
@@ -140,12 +150,14 @@ def _received(
 
 def _judged(
     rows: Sequence[HeldRun], heard: DagListening, received: Received, now: datetime
-) -> dict[int, Verdict]:
+) -> tuple[dict[int, Verdict], set[tuple[int, Place]]]:
+    """The verdict on each, and what was dropped of which held run before."""
     verdicts = _verdicts(rows, heard, received, now)
     ready = [row for row in rows if verdicts[row.pk].may_fire]
-    if lost := _drop_lost(ready, received):
+    dropped = _drop_lost(ready, received)
+    if lost := {pk for pk, _ in dropped}:
         verdicts |= _verdicts([row for row in ready if row.pk in lost], heard, received, now)
-    return verdicts
+    return verdicts, dropped
 
 
 def _verdicts(
@@ -154,10 +166,10 @@ def _verdicts(
     return judge_all(rows, dict.fromkeys({row.dag_id for row in rows}, heard), received, now=now)
 
 
-def _drop_lost(rows: Sequence[HeldRun], received: Received) -> set[int]:
-    """As `rounds.drop_lost`: what has no data any more counts for nothing."""
+def _drop_lost(rows: Sequence[HeldRun], received: Received) -> set[tuple[int, Place]]:
+    """As `rounds.drop_lost`: what has no data any more counts for nothing. What was dropped of which."""
     gone = filling.gone({place for row in rows for place in received[row.pk]})
-    lost = {row.pk for row in rows if not gone.isdisjoint(received[row.pk])}
-    for pk in lost:
-        received[pk] = {place: fresh for place, fresh in received[pk].items() if place not in gone}
+    lost = {(row.pk, place) for row in rows for place in gone & received[row.pk].keys()}
+    for pk, place in lost:
+        del received[pk][place]
     return lost

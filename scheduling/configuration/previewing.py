@@ -181,6 +181,8 @@ def _lost(foreseen: Foreseen) -> Iterator[Lost]:
         name, key = names[event.asset_id], event.partition_key or ""
         if event.asset_id not in foreseen.listens_to:
             reason = f"the Dag would not listen to {name}"
+        elif (event.asset_id, key) in foreseen.gone:
+            reason = "it has no data any more"
         elif event.pk in keys:
             reason = f"{keys[event.pk]} has run, and would not count it again"
         else:

@@ -80,6 +80,7 @@ KINDS = (
     (OF_HOURS, tuple(DAY[:3])),
     (OF_KEYS, (DAY[0][:10], *DAY[:3], *SEGMENTS)),
 )
+STRICT = ((rollup(*SEGMENTS), OF_REGIONS, SEGMENTS), (hours(), OF_HOURS, tuple(DAY)))
 MAPPERS = st.sampled_from([mapper for row in ROWS for mapper in row])
 LATES = ("settle", "immediate", "hold", "mark_stale", "restart")
 SETTLES = (0, 60, 7200)
@@ -118,10 +119,13 @@ def schedules():
     return st.one_of(st.sampled_from(ROWS).flatmap(alike), anything)
 
 
+WHAT = st.sampled_from(["late", "late", "late", "settle", "assets", "mapper", "mapper"])
+
+
 @st.composite
-def slight_edits(draw, schedule):
+def slight_edits(draw, schedule, parts=WHAT):
     """`schedule` with something in it changed."""
-    what = draw(st.sampled_from(["late", "late", "late", "settle", "assets", "mapper", "mapper"]))
+    what = draw(parts)
     if what == "mapper":
         place = draw(st.integers(0, 1))
         row = next(row for row in ROWS if schedule["mappers"][place] in row)
@@ -169,10 +173,40 @@ def there_and_back(draw):
     return schedule, deeds, draw(st.one_of(st.just(schedule), slight_edits(schedule)))
 
 
-def stories():
-    """(how the Dag listens, what happens, how it is to listen then)."""
-    later = of_later_rounds()
-    return st.one_of(by_chance(), later, later, of_first_rounds(), there_and_back(), there_and_back())
+@st.composite
+def of_lost_keys(draw):
+    """Nearly all has come, and some of it was wiped when it was counted; then less is enough."""
+    strict, row, keys = draw(st.sampled_from(STRICT))
+    deeds = [("emit", "a", set(keys[1:])), ("emit", "b", set(keys)), ("turn",)]
+    deeds += [("vanish", "a", key) for key in draw(st.lists(st.sampled_from(keys), min_size=1, max_size=2))]
+    deeds += draw(st.sampled_from([[], [], [("wait",)], [("pause",)]]))
+    schedule = {"mappers": (strict, draw(st.sampled_from(row))), "assets": draw(JOINED)}
+    return schedule, deeds, draw(slight_edits(schedule, st.just("mapper")))
+
+
+@st.composite
+def of_refused_keys(draw):
+    """Some keys could not be mapped, and can be then; perhaps what they map to has fired since."""
+    refusing = draw(st.sampled_from(OF_KEYS[2:]))
+    schedule = {"mappers": (refusing, draw(st.sampled_from(OF_KEYS))), "assets": draw(JOINED)}
+    some = st.sets(st.sampled_from([*SEGMENTS, DAY[0], DAY[0][:10]]), min_size=2)
+    deeds = [
+        ("emit", "a", draw(some)),
+        ("turn",),
+        *draw(st.lists(st.one_of(again(SEGMENTS), OTHERS), max_size=2)),
+    ]
+    return schedule, deeds, draw(slight_edits(schedule, st.just("mapper")))
+
+
+KINDS_OF_STORIES = (
+    by_chance,
+    of_later_rounds,
+    of_first_rounds,
+    there_and_back,
+    of_lost_keys,
+    of_refused_keys,
+)
+"""Each makes (how the Dag listens, what happens, how it is to listen then)."""
 
 
 def _filled(keys):
