@@ -1,7 +1,7 @@
 """Engine and model live through the same histories and must agree after every step.
 
 `PARTITA_MODEL_EXAMPLES` and `PARTITA_MODEL_STEPS` ask for more or longer ones, `PARTITA_MODEL_FIRST` for
-those from a number on. `PARTITA_MODEL_SHRINK` has hypothesis try so many, for a short one that shows a fault.
+those from a number on. `PARTITA_MODEL_SHORT` has hypothesis try so many, for a short one that shows a fault.
 """
 
 import os
@@ -16,7 +16,7 @@ from tests.model.wandering import wander
 FIRST = int(os.environ.get("PARTITA_MODEL_FIRST", "0"))
 EXAMPLES = int(os.environ.get("PARTITA_MODEL_EXAMPLES", "12"))
 STEPS = int(os.environ.get("PARTITA_MODEL_STEPS", "40"))
-SHRINK = int(os.environ.get("PARTITA_MODEL_SHRINK", "4"))
+SHORT = int(os.environ.get("PARTITA_MODEL_SHORT", "4"))
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(0)]
 
@@ -30,7 +30,7 @@ def test_hypothesis_finds_no_short_history_on_which_they_do_not():
     run_state_machine_as_test(
         History,
         settings=settings(
-            max_examples=SHRINK,
+            max_examples=SHORT,
             stateful_step_count=STEPS,
             deadline=None,
             database=None,
