@@ -28,13 +28,13 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "partitions_site.middleware.ContentSecurityPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
+    "partitions_site.programs.Sessions",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
+    "partitions_site.programs.SignedIn",
+    "partitions_site.programs.Messages",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "django_htmx.middleware.HtmxMiddleware",
+    "partitions_site.programs.Htmx",
 ]
 ROOT_URLCONF = "partitions_site.urls"
 APPEND_SLASH = False

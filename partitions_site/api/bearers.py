@@ -24,6 +24,7 @@ from rest_framework.request import Request
 
 from partitions_site.credentials import tokens_of
 from partitions_site.models import ApiToken
+from partitions_site.programs import SCHEMES
 
 ALGORITHM = "HS256"
 COOKIE = "_token"
@@ -37,7 +38,7 @@ class BearerAuthentication(BaseAuthentication):
 
     def authenticate(self, request: Request) -> Credentials | None:
         scheme, _, credential = get_authorization_header(request).decode("latin-1").partition(" ")
-        if scheme.lower() in ("bearer", "token"):
+        if scheme.lower() in SCHEMES:
             return self._by_token(credential.strip())
         cookie = request.COOKIES.get(COOKIE)
         if cookie and (request.method in SAFE_METHODS or _comes_from_here(request)):
