@@ -7,7 +7,7 @@
    what it has committed nobody can tell, and doing it again could do it twice.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from threading import Condition, Lock, local
@@ -17,6 +17,7 @@ from django.db import InterfaceError, OperationalError
 
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
+Name = TypeVar("Name", bound=Hashable)
 
 
 class Together(Generic[Asked, Answer]):
@@ -83,6 +84,19 @@ class Together(Generic[Asked, Answer]):
         else:
             for (_, turn), answer in zip(turns, answers, strict=True):
                 turn.set_result(answer)
+
+
+def once_for_all(look: Callable[[Name], Answer]) -> Together[Name, Answer]:
+    """`look` that changes nothing, once for all who ask for the same name at the same moment.
+
+    They share what it gives. It begins after the last of them has asked: none gets what was so before.
+    """
+
+    def work(names: list[Name]) -> list[Answer]:
+        found = {name: look(name) for name in dict.fromkeys(names)}
+        return [found[name] for name in names]
+
+    return Together(work)
 
 
 def _has_done_nothing(error: BaseException) -> bool:

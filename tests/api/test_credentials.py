@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from partitions_site import roles
 from partitions_site.credentials import Backend, tokens_of
-from partitions_site.models import ApiToken
+from partitions_site.models import ApiToken, Grant
 
 pytestmark = pytest.mark.django_db
 
@@ -64,6 +64,35 @@ class TestTokensOf:
             [found] = tokens_of(written[:15])
             assert (found.user.email, found.user.is_active) == ("ann@example.org", True)
         assert (found.digest, found.name, found.expiry) == (token.digest, "loader", token.expiry)
+
+    @pytest.mark.parametrize("groups", [(), (roles.OPERATOR,), (roles.EDITOR, roles.VIEWER)])
+    def test_and_with_what_that_user_may(self, groups, django_assert_num_queries):
+        person, team = user("ann", *groups), Group.objects.create(name="night shift")
+        person.user_permissions.add(Permission.objects.get(codename="delete_pool"))
+        person.groups.add(team)
+        Grant.objects.create(user=person, asset_group="a b", role=Grant.Role.EDITOR)
+        Grant.objects.create(team=team, asset_group="a b", role=Grant.Role.EDITOR)
+        Grant.objects.create(team=team, asset_group="other", role=Grant.Role.VIEWER)
+        _, written = ApiToken.objects.create(user=person, name="loader")
+        with django_assert_num_queries(1):
+            [found] = tokens_of(written[:15])
+            rights = found.user.get_all_permissions()
+        assert rights == ModelBackend().get_all_permissions(anew(person)) >= {"core.delete_pool"}
+        assert sorted(found.user._granted) == [("editor", "a b"), ("viewer", "other")]
+
+    def test_an_owner_may_all(self):
+        owner = User.objects.create_superuser("root")
+        [found] = tokens_of(ApiToken.objects.create(user=owner)[1][:15])
+        assert found.user.get_all_permissions() == ModelBackend().get_all_permissions(anew(owner))
+
+    def test_nobody_is_told_what_is_over(self):
+        person = user("ann", roles.OPERATOR)
+        row, written = ApiToken.objects.create(user=person, name="loader")
+        assert tokens_of(written[:15])[0].user.has_perm("core.add_assetevent")
+        person.groups.clear()
+        assert not tokens_of(written[:15])[0].user.has_perm("core.add_assetevent")
+        row.delete()
+        assert tokens_of(written[:15]) == []
 
     def test_an_unknown_one_is_none(self):
         assert tokens_of("pt_unknown00000") == []

@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 from core.models import Asset, AssetEvent, JournalEntry, Partition
 from partitions_site import roles
 from partitions_site.api import events
-from partitions_site.api.together import Together
+from partitions_site.api.together import Together, once_for_all
 from scheduling.events import EventReport
 from scheduling.journal import Deed
 
@@ -154,6 +154,30 @@ class TestComing:
         assert events.RECORD._coming == 0
         assert api.post("/api/v2/assets/events", {"asset_id": lab["plain_asset"].pk}).status_code == 200
         assert events.RECORD._coming == 0
+
+
+class TestOnceForAll:
+    def test_the_same_is_looked_up_once_after_the_last_has_asked(self):
+        """Else somebody would get what was so before they asked: a token that was revoked meanwhile."""
+        asked, now = [], [0]
+
+        def look(name):
+            asked.append(name)
+            if len(asked) == 1:
+                wait_for(lambda: len(find._waiting) == 3)
+            now[0] += 1
+            return f"{name} {now[0]}"
+
+        find = once_for_all(look)
+        with ThreadPoolExecutor(4) as pool:
+            first = pool.submit(find, "a")
+            wait_for(lambda: asked)
+            rest = [pool.submit(find, name) for name in ("a", "b", "a")]
+            assert first.result(SECONDS) == "a 1"
+            a, b, again = [each.result(SECONDS) for each in rest]
+        assert a == again != "a 1"
+        assert sorted([a[0], b[0]]) == ["a", "b"]
+        assert sorted(asked) == ["a", "a", "b"]
 
 
 @pytest.fixture
