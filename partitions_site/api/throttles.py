@@ -49,10 +49,10 @@ def _caller(request: Request) -> str:
 
 def _count(name: str) -> int:
     if settings.REDIS_URL:
-        asked = _redis().pipeline(transaction=False)
-        asked.incr(f"partita:{name}")
-        asked.expire(f"partita:{name}", 2 * SPAN)
-        return int(asked.execute()[0])
+        count = int(_redis().incr(f"partita:{name}"))
+        if count == 1:  # the name has the minute in it: it is asked for no longer than that
+            _redis().expire(f"partita:{name}", 2 * SPAN)
+        return count
     cache.add(name, 0, timeout=2 * SPAN)
     try:
         return int(cache.incr(name))
