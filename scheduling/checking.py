@@ -19,6 +19,7 @@ CODES = {
     "policy-unreachable": "A wait policy asks for more than some periods have",
     "keyed-events": "A Dag that is not partition-aware listens: events with a key do not start it",
     "hours-lost": "A key format gives two hours of an autumn night one name",
+    "unexpected-keys": "A Dag writes keys that the definition of an asset it writes does not have",
     "undefined-asset": "A Dag listens to an asset that nothing defines",
     "asset-twice": "A schedule names one asset twice",
     "circle": "Assets and Dags listen in a circle",

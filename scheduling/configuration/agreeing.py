@@ -100,6 +100,10 @@ class World:
         made = {self._made_by(self._dags[pk]) for pk in self._producers[asset.pk]}
         return made.pop() if len(made) == 1 else ANY
 
+    def writing(self, dag: Dag) -> tuple[Timetable | None, Shape]:
+        """The timetable of `dag`, and what the keys of its runs look like."""
+        return _timetable(dag), self._made_by(dag)
+
     def _made_by(self, dag: Dag) -> Shape:
         timetable = _timetable(dag)
         if not isinstance(timetable, PartitionedAssetTimetable):

@@ -6,9 +6,10 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Literal
 
-from core.models import Dag
+from core.models import Asset, Dag
 from scheduling.algebra import specs
 from scheduling.algebra.errors import PartitionError
+from scheduling.configuration import unexpected
 from scheduling.configuration.agreeing import World
 
 log = logging.getLogger(__name__)
@@ -27,7 +28,7 @@ FOUND_ANEW = frozenset(
     {
         *("never-fires", "agreement", "agreement-unknown", "circle"),
         *("warning", "unreadable", "warnings-unknown"),
-        *("hours-lost", "policy-unreachable", "keyed-events"),
+        *("hours-lost", "policy-unreachable", "keyed-events", "unexpected-keys"),
     }
 )
 """Codes of what is found by looking at what is written."""
@@ -81,6 +82,7 @@ def _shown(dag: Dag, found: Iterable[Problem], world: World, at: datetime) -> li
         *_of_agreement(dag, world),
         *_of_circles(dag, world),
         *_of_definition(dag, at),
+        *_of_outlets(dag, world, at),
     )
     return list(dict.fromkeys(shown))
 
@@ -112,6 +114,20 @@ def _of_definition(dag: Dag, at: datetime) -> list[Problem]:
     partitions = [(f"{each.asset.name}: ", each.asset.partitions, "partitions") for each in outlets]
     timetable = [("", dag.schedule, "timetable")] if dag.schedule else []
     return [problem for each in (*timetable, *partitions) for problem in _of_spec(*each, at)]
+
+
+def _of_outlets(dag: Dag, world: World, at: datetime) -> Iterator[Problem]:
+    """What it writes that its outlets are not expected to have; what cannot be read is said elsewhere."""
+    for asset in Asset.objects.filter(outlets__dag=dag, partitions__isnull=False).order_by("name"):
+        try:
+            sentence = unexpected.sentence(dag, *world.writing(dag), asset, at)
+        except PartitionError:
+            continue
+        except Exception:  # a plug-in's part may raise anything; it spoils this finding only
+            log.exception("whether %s has what %s writes cannot be told", asset, dag)
+            continue
+        if sentence:
+            yield Problem("unexpected-keys", "warning", sentence)
 
 
 def _of_spec(name: str, spec: object, kind: str, at: datetime) -> list[Problem]:

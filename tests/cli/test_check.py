@@ -52,6 +52,13 @@ with DAG(dag_id="loop", schedule=PartitionedAssetTimetable(assets=days)):
     def write(): pass
     write()
 """
+FORM = """
+weeks = Asset(name="weeks", partitions=DailyPartitions("2026-01-01"))
+with DAG(dag_id="daily", schedule=CronPartitionTimetable("0 0 * * *", timezone="UTC")):
+    @task(outlets=[weeks])
+    def write(): pass
+    write()
+"""
 BROKEN = "nonsense ="
 GOOD = """
 with DAG(dag_id="hourly", schedule=CronPartitionTimetable("0 * * * *", timezone="UTC")): pass
@@ -76,6 +83,7 @@ class TestFindings:
             (POLICY, "policy-unreachable", "warning", "reader"),
             (PLAIN, "keyed-events", "warning", "reader"),
             (HOURS, "hours-lost", "warning", "hourly"),
+            (FORM, "unexpected-keys", "warning", "daily"),
             (UNKNOWN, "undefined-asset", "warning", "reader"),
             (CIRCLE, "circle", "warning", "loop"),
         ],
@@ -94,7 +102,7 @@ class TestFindings:
         assert (checked.files, checked.dags, checked.findings) == (1, 1, ())
 
     def test_are_of_kinds_that_are_written_down(self, found):
-        for text in (NEVER, POLICY, PLAIN, HOURS, UNKNOWN, CIRCLE, BROKEN):
+        for text in (NEVER, POLICY, PLAIN, HOURS, FORM, UNKNOWN, CIRCLE, BROKEN):
             assert {each.code for each in found(text).findings} <= checking.CODES.keys()
 
     def test_errors_come_first(self, found):
