@@ -30,6 +30,16 @@ def bound(definition: Partitions) -> Partitions:
     return definition.bound(keys_of)
 
 
+def expects(asset: Asset, key: str, now: datetime) -> bool:
+    """Whether `key` is one of the asset's by `now`; without a definition that can be read, any key is."""
+    if not asset.partitions:
+        return True
+    try:
+        return bound(specs.load(asset.partitions, "partitions")).contains(key, now)
+    except PartitionError:
+        return True
+
+
 def names_of(asset: Asset) -> list[str]:
     """What the dynamic partitions of this asset are called: none, one, or one for some of its dimensions."""
     return list(dict.fromkeys(_names_in(asset.partitions)))

@@ -7,7 +7,6 @@ from zoneinfo import ZoneInfo
 
 from core.models import Asset, Dag, DagRun, HeldRun
 from scheduling import dynamic, runs
-from scheduling.algebra import specs
 from scheduling.algebra.errors import PartitionError
 
 
@@ -93,16 +92,8 @@ def _doubts(dag: Dag, key: str, date: datetime | None, latest: DagRun | None, no
         return
     written = Asset.objects.filter(outlets__dag=dag, partitions__isnull=False).distinct().order_by("name")
     for asset in written:
-        if not _expects(asset, key, now):
+        if not dynamic.expects(asset, key, now):
             yield f"it is none of the keys that {asset.name}, which {dag} writes, should have"
-
-
-def _expects(asset: Asset, key: str, now: datetime) -> bool:
-    """Whether the key is one of the asset's; a definition that cannot be read expects anything."""
-    try:
-        return dynamic.bound(specs.load(asset.partitions, "partitions")).contains(key, now)
-    except PartitionError:
-        return True
 
 
 def _zone(dag: Dag) -> ZoneInfo:

@@ -7,7 +7,8 @@ from datetime import datetime
 from django.db.models import Max, Q
 
 from core.models import Asset, AssetEvent, ConsumedEvent, Dag, DagRun, HeldRun, LogLine, Outlet, Partition
-from scheduling import holds, listening
+from scheduling import dynamic, holds, listening
+from scheduling.algebra.mappers import Mapper
 from scheduling.algebra.phrases import key_list
 from scheduling.algebra.verdicts import Verdict
 from scheduling.belonging import EVERYTHING, Sight
@@ -31,7 +32,8 @@ class Held:
 class Dependent:
     """A downstream key that a Dag makes of this partition, and what has become of it.
 
-    `is_stale`: what the Dag wrote for it was made of older keys than there are.
+    `is_stale`: what the Dag wrote for it was made of older keys than there are. `problem`: why it is not made
+    of this partition.
     """
 
     dag: Dag
@@ -66,6 +68,7 @@ class Facts:
     producers: list[Dag]
     held: list[Held]
     dependents: list[Dependent]
+    is_unexpected: bool = False
 
     @property
     def look(self) -> Look:
@@ -106,6 +109,7 @@ def facts(asset: Asset, key: str, *, now: datetime, sight: Sight = EVERYTHING) -
         producers=producers,
         held=[held[dag.pk, key] for dag in producers if (dag.pk, key) in held],
         dependents=_with_outcomes(wanted, held),
+        is_unexpected=not dynamic.expects(asset, key, now),
     )
 
 
@@ -174,11 +178,20 @@ def _wanted(asset: Asset, key: str, consumers: Sequence[Dag]) -> list[Dependent]
 
 
 def _mapped(dag: Dag, answer: DagListening, asset: Asset, key: str) -> Iterable[Dependent]:
+    mapper = answer.mapper(asset.pk)
     try:
-        keys = answer.mapper(asset.pk).to_downstream(key)
+        keys = list(dict.fromkeys(mapper.to_downstream(key)))[:50]
+        return [Dependent(dag, each, problem=_not_counted(mapper, key, each)) for each in keys]
     except Exception as error:  # a plug-in's mapper may raise anything; the panel shows the rest
         return [Dependent(dag, "", problem=str(error) or type(error).__name__)]
-    return [Dependent(dag, each) for each in dict.fromkeys(keys)][:50]
+
+
+def _not_counted(mapper: Mapper, key: str, downstream: str) -> str:
+    """Why `downstream` is not made of `key`, though it maps there; empty if it is."""
+    required = None if mapper.needs_known else mapper.required(downstream)
+    if required is None or mapper.counts_as(key) in required:
+        return ""
+    return "does not count this key: its schedule does not require it"
 
 
 def _held(pairs: set[tuple[int, str]], now: datetime) -> dict[tuple[int, str], Held]:
@@ -194,7 +207,14 @@ def _with_outcomes(wanted: Sequence[Dependent], held: dict[tuple[int, str], Held
     latest = {(run.dag_id, run.partition_key): run for run in rows}
     stale = _stale(wanted)
     return [
-        Dependent(each.dag, each.key, held.get(name), latest.get(name), each.problem, name in stale)
+        Dependent(
+            each.dag,
+            each.key,
+            held.get(name),
+            latest.get(name),
+            each.problem,
+            not each.problem and name in stale,
+        )
         for each in wanted
         if (name := (each.dag.pk, each.key or UNKEYED))
     ]

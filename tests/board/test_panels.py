@@ -102,6 +102,16 @@ class TestDependents:
         assert summed.held is not None
         assert summed.held.row == HeldRun.objects.held().get()
 
+    def test_one_that_does_not_require_the_key_is_not_made_of_it(self):
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        emit("hourly", *hours("2026-03-09", *range(24)), "2026-03-09T07:30:00")
+        turn()
+        [counted] = facts("hourly", "2026-03-09T07:00:00").dependents
+        assert (counted.problem, counted.run) == ("", DagRun.objects.get())
+        [passed] = facts("hourly", "2026-03-09T07:30:00").dependents
+        assert (passed.key, passed.is_stale) == ("2026-03-09", False)
+        assert passed.problem == "does not count this key: its schedule does not require it"
+
     def test_the_run_told_of_is_the_latest_of_its_key(self):
         consumer("copy", {"hourly": IDENTITY})
         consumer("twin", {"hourly": IDENTITY})

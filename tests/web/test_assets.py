@@ -7,7 +7,17 @@ from scheduling import drawings, runs
 from scheduling.algebra import specs
 from scheduling.board import drawn
 from scheduling.runs import Ask
-from scheduling.sdk import DailyPartitions, HourlyPartitions, MultiPartitions, StaticPartitions
+from scheduling.sdk import (
+    DailyPartitions,
+    DayWindow,
+    HourlyPartitions,
+    IdentityMapper,
+    MultiPartitions,
+    ProductMapper,
+    RollupMapper,
+    StartOfDayMapper,
+    StaticPartitions,
+)
 from tests.engine import world
 from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, asset, consumer, emit, hours, turn
 from tests.web.reading import read
@@ -15,6 +25,10 @@ from tests.web.reading import read
 pytestmark = pytest.mark.django_db
 YEAR = {"start": "2010-01-01", "end": "2011-01-01", "timezone": "America/Los_Angeles"}
 SECONDS = "%Y-%m-%dT%H:%M:%S"
+
+BY_CITY_AND_DAY = specs.dump(
+    ProductMapper(IdentityMapper(), RollupMapper(StartOfDayMapper(timezone=YEAR["timezone"]), DayWindow()))
+)
 
 
 def squares(page):
@@ -93,6 +107,16 @@ class TestBoard:
         assert "seattle|2010-03-14T02:00:00: materialized, not in the definition" in found
         assert "seattle|2010-03-14T03:00:00: missing" in found
         assert "sf|2010-03-14T02:00:00: missing" not in found
+
+    def test_the_panel_of_a_key_that_is_not_in_the_definition_says_so(self, visitor):
+        consumer("sum", {"hourly": BY_CITY_AND_DAY})
+        turn()
+        told = read(visitor.get("/assets/hourly?key=seattle|2010-03-14T02:00:00")).text
+        assert "materialized not in the definition data from" in told
+        assert "sum seattle|2010-03-14 does not count this key" in told
+        told = read(visitor.get("/assets/hourly?key=seattle|2010-03-14T04:00:00")).text
+        assert "not in the definition data from" not in told
+        assert "does not count this key" not in told
 
     def test_a_square_keeps_the_rest_of_the_address(self, visitor):
         found = squares(read(visitor.get("/assets/hourly?zoom=2010-03-14&row=0&key=x")))
