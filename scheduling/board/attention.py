@@ -10,6 +10,7 @@ from django.db.models import Count, Max, Min, Q
 from core.models import Dag, DagRun, DefinitionSource, HeldRun, MappingProblem, Partition, Sensor
 from scheduling.algebra.verdicts import Kind
 from scheduling.belonging import EVERYTHING, Sight
+from scheduling.board.unexpected import unexpected
 from scheduling.health import Health
 
 RECENT = timedelta(days=1)
@@ -29,7 +30,7 @@ class Need:
 
 
 def needs(health: Health, *, now: datetime, sight: Sight = EVERYTHING) -> list[Need]:
-    """Everything that will not mend itself, of what is shown. Eight queries."""
+    """Everything that will not mend itself, of what is shown. Nine queries; more with unexpected keys."""
     since, is_whole = now - RECENT, sight.is_whole
     return [
         *_late(now, sight),
@@ -40,6 +41,7 @@ def needs(health: Health, *, now: datetime, sight: Sight = EVERYTHING) -> list[N
         *_held(sight),
         *_failed(since, sight),
         *_unmapped(since, sight),
+        *_unexpected(now, sight),
     ]
 
 
@@ -133,3 +135,12 @@ def _unmapped(since: datetime, sight: Sight) -> Iterator[Need]:
     )
     for row in rows:
         yield Need("mapping", row["dag__dag_id"], row["sentence"], row["count"], at=row["at"])
+
+
+def _unexpected(now: datetime, sight: Sight) -> Iterator[Need]:
+    for each in unexpected(now=now, sight=sight):
+        more = len(each.keys) - 1
+        named = f"{each.keys[0]} and {more} more are" if more else f"{each.keys[0]} is"
+        held = f"; held runs of {', '.join(each.holding)} do not count them" if each.holding else ""
+        sentence = f"{named} not in its definition{held}"
+        yield Need("unexpected", each.asset.name, sentence, len(each.keys))

@@ -129,6 +129,22 @@ def made_from(run: DagRun | None) -> list[Source]:
     return [_source(name, keys, unexpected.get(pk, frozenset())) for (name, pk), keys in by_asset.items()]
 
 
+def not_counted(mapper: Mapper, key: str, downstream: str) -> str:
+    """Why `downstream` is not made of `key`, though it maps there; empty if it is."""
+    required = None if mapper.needs_known else mapper.required(downstream)
+    if required is None or mapper.counts_as(key) in required:
+        return ""
+    return "does not count this key: its schedule does not require it"
+
+
+def any_of(pairs: Iterable[tuple[int, str]]) -> Q:
+    """Held runs, or runs, of any of these Dags and keys."""
+    condition = Q(pk__in=[])
+    for dag_id, key in sorted(pairs):
+        condition |= Q(dag_id=dag_id, partition_key=key)
+    return condition
+
+
 def _source(name: str, keys: Iterable[str], unexpected: frozenset[str]) -> Source:
     counted = [key for key in keys if key not in unexpected]
     return Source(name, _words(counted) if counted else "", tuple(key for key in keys if key in unexpected))
@@ -181,27 +197,19 @@ def _mapped(dag: Dag, answer: DagListening, asset: Asset, key: str) -> Iterable[
     mapper = answer.mapper(asset.pk)
     try:
         keys = list(dict.fromkeys(mapper.to_downstream(key)))[:50]
-        return [Dependent(dag, each, problem=_not_counted(mapper, key, each)) for each in keys]
+        return [Dependent(dag, each, problem=not_counted(mapper, key, each)) for each in keys]
     except Exception as error:  # a plug-in's mapper may raise anything; the panel shows the rest
         return [Dependent(dag, "", problem=str(error) or type(error).__name__)]
 
 
-def _not_counted(mapper: Mapper, key: str, downstream: str) -> str:
-    """Why `downstream` is not made of `key`, though it maps there; empty if it is."""
-    required = None if mapper.needs_known else mapper.required(downstream)
-    if required is None or mapper.counts_as(key) in required:
-        return ""
-    return "does not count this key: its schedule does not require it"
-
-
 def _held(pairs: set[tuple[int, str]], now: datetime) -> dict[tuple[int, str], Held]:
-    rows = list(HeldRun.objects.held().filter(_any(pairs)).select_related("dag").order_by("pk"))
+    rows = list(HeldRun.objects.held().filter(any_of(pairs)).select_related("dag").order_by("pk"))
     verdicts = holds.assess(rows, now=now)
     return {(row.dag_id, row.partition_key): Held(row, verdicts[row.pk]) for row in rows}
 
 
 def _with_outcomes(wanted: Sequence[Dependent], held: dict[tuple[int, str], Held]) -> list[Dependent]:
-    runs = DagRun.objects.filter(_any({(each.dag.pk, each.key) for each in wanted if each.key})).order_by()
+    runs = DagRun.objects.filter(any_of({(each.dag.pk, each.key) for each in wanted if each.key})).order_by()
     last = runs.values("dag", "partition_key").annotate(last=Max("pk")).values("last")
     rows = DagRun.objects.filter(pk__in=last).select_related("dag")
     latest = {(run.dag_id, run.partition_key): run for run in rows}
@@ -236,10 +244,3 @@ def _stale(wanted: Sequence[Dependent]) -> set[tuple[int, str]]:
         for each in wanted
         if any((asset_id, each.key) in stale for asset_id in written.get(each.dag.pk, ()))
     }
-
-
-def _any(pairs: Iterable[tuple[int, str]]) -> Q:
-    condition = Q(pk__in=[])
-    for dag_id, key in sorted(pairs):
-        condition |= Q(dag_id=dag_id, partition_key=key)
-    return condition

@@ -3,10 +3,12 @@ from datetime import timedelta
 import pytest
 
 from core.models import DefinitionSource, Pulse
-from scheduling import board, claims, health, runs
+from scheduling import board, claims, drawings, health, runs
+from scheduling.algebra import specs
 from scheduling.runs import Ask
+from scheduling.sdk import DailyPartitions, HourlyPartitions
 from tests.engine import world
-from tests.engine.world import ALICE, HOURS_TO_DAY, IDENTITY, NOW, consumer, emit, hours, turn
+from tests.engine.world import ALICE, HOURS_TO_DAY, IDENTITY, NOW, asset, consumer, emit, hours, turn
 
 pytestmark = pytest.mark.django_db
 
@@ -87,6 +89,25 @@ class TestNeeds:
         turn()
         [need] = needs()
         assert (need.kind, need.subject, need.count) == ("mapping", "sum", 2)
+
+    def test_keys_that_are_not_in_the_definition_are_named_with_what_waits(self):
+        day = specs.dump(HourlyPartitions("2026-03-09", "2026-03-11", key_format="%Y-%m-%dT%H:%M:%S"))
+        asset("hourly", partitions=day)
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        consumer("copy", {"hourly": IDENTITY})
+        emit("hourly", "2026-03-09T07:00:00", "2026-03-09T07:30:00")
+        turn()
+        drawings.draw(now=NOW)
+        [need] = needs()
+        assert (need.kind, need.subject, need.count) == ("unexpected", "hourly", 1)
+        held = "; held runs of sum do not count them"
+        assert need.sentence == f"2026-03-09T07:30:00 is not in its definition{held}"
+
+    def test_keys_that_came_before_their_time_need_nobody(self):
+        asset("daily", partitions=specs.dump(DailyPartitions("2026-03-01")))
+        emit("daily", "2026-03-11", "2026-03-12")
+        drawings.draw(now=NOW)
+        assert needs() == []
 
 
 class TestFlow:

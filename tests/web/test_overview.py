@@ -2,9 +2,11 @@ import pytest
 from django.utils import timezone
 
 from core.models import DefinitionSource
-from scheduling import claims, runs
+from scheduling import claims, drawings, runs
+from scheduling.algebra import specs
 from scheduling.board import drawn
 from scheduling.runs import Ask
+from scheduling.sdk import DailyPartitions
 from tests.engine import world
 from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, asset, consumer, emit, hours, turn
 from tests.web.reading import read
@@ -96,6 +98,14 @@ class TestNeeds:
         turn()
         world.HeldRun.objects.update(verdict="broken", sentence="cannot be read")
         assert read(visitor.get("/")).links["1 held run"] == "/held?dag=sum%20it&verdict=broken"
+
+    def test_keys_that_are_not_in_the_definition_say_what_to_do(self, visitor):
+        asset("daily", partitions=specs.dump(DailyPartitions("2026-03-01")))
+        emit("daily", "2026-02-27", "2026-02-28")
+        drawings.draw(now=NOW)
+        page = read(visitor.get("/"))
+        assert "2026-02-28 and 1 more are not in its definition. Report them under keys" in page.text
+        assert page.links["2 keys"] == "/assets/daily?state=unexpected"
 
     def test_what_goes_on_is_counted_with_links(self, visitor):
         consumer("sum", {"hourly": HOURS_TO_DAY})

@@ -1,0 +1,98 @@
+"""Keys that the definition of their asset will never have, and what waits because they do not count."""
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from core.models import Asset, Dag, Dependency, HeldRun
+from scheduling import dynamic, listening, mapping
+from scheduling.algebra import specs
+from scheduling.algebra.errors import PartitionError
+from scheduling.belonging import Sight
+from scheduling.board.panels import any_of, not_counted
+from scheduling.board.reading import Read, read
+from scheduling.listening import DagListening
+
+MOST_ASSETS = 20
+MOST_MAPPED = 20
+MOST_KEYS = 1000
+"""Keys of one asset that are looked at; of more, the newest."""
+
+_LONG = timedelta(days=3660)
+
+
+@dataclass(frozen=True, slots=True)
+class Unexpected:
+    """Such `keys` of `asset`, the newest first; `holding`: Dags with held runs in which they do not count."""
+
+    asset: Asset
+    keys: tuple[str, ...]
+    holding: tuple[str, ...] = ()
+
+
+def unexpected(*, now: datetime, sight: Sight) -> list[Unexpected]:
+    """Of every asset that is shown, as far as it is drawn. One query where there are none, else some more."""
+    defined = Asset.objects.active().filter(sight.assets(), partitions__isnull=False)
+    assets = list(defined.filter(drawing__blocks__is_loose=True).distinct().order_by("name")[:MOST_ASSETS])
+    if not assets:
+        return []
+    states = read(assets, now=now, patient=False)
+    strays = {asset: _strays(asset, states[asset.pk], now) for asset in assets}
+    strays = {asset: keys for asset, keys in strays.items() if keys}
+    holding = _holding(strays, sight)
+    return [Unexpected(asset, keys, tuple(sorted(holding[asset.pk]))) for asset, keys in strays.items()]
+
+
+_known: dict[int, tuple[Hashable, tuple[str, ...]]] = {}
+"""Such keys of each asset as they were last, under the name of its cells."""
+
+
+def _strays(asset: Asset, state: Read, now: datetime) -> tuple[str, ...]:
+    """What `_never` says, asked again only if the cells of the asset are others."""
+    name, keys = _known.get(asset.pk, (None, ()))
+    if name != state.name:
+        keys = _never(asset, state.cells.unexpected, now)
+        _known[asset.pk] = state.name, keys
+    return keys
+
+
+def _never(asset: Asset, keys: frozenset[str], now: datetime) -> tuple[str, ...]:
+    """Those that are none of its keys, nor will be once their time has come."""
+    try:
+        definition = dynamic.bound(specs.load(asset.partitions, "partitions"))
+        newest = sorted(keys, reverse=True)[:MOST_KEYS]
+        return tuple(key for key in newest if not definition.contains(key, now + _LONG))
+    except PartitionError:  # the page of definitions says what is wrong with it
+        return ()
+
+
+def _holding(strays: dict[Asset, tuple[str, ...]], sight: Sight) -> dict[int, set[str]]:
+    """Names of Dags with open held runs to which such keys map and do not count, by asset. Three queries."""
+    links = Dependency.objects.filter(sight.dags("dag"), asset__in=strays, dag__is_active=True)
+    rows = list(links.select_related("dag"))
+    heard = listening.of_dags({row.dag.pk: row.dag for row in rows}.values())
+    keys_of = {asset.pk: keys for asset, keys in strays.items()}
+    meant = [
+        (asset_id, row.dag, downstream)
+        for row in rows
+        if (asset_id := row.asset_id) and isinstance(answer := heard[row.dag_id], DagListening)
+        for downstream in _passed_over(row.dag, answer, asset_id, keys_of[asset_id])
+    ]
+    held = HeldRun.objects.held().filter(any_of({(dag.pk, key) for _, dag, key in meant}))
+    is_open = set(held.values_list("dag", "partition_key"))
+    found: dict[int, set[str]] = {asset.pk: set() for asset in strays}
+    for asset_id, dag, key in meant:
+        if (dag.pk, key) in is_open:
+            found[asset_id].add(dag.dag_id)
+    return found
+
+
+def _passed_over(dag: Dag, heard: DagListening, asset_id: int, keys: Sequence[str]) -> Iterator[str]:
+    """The downstream keys to which some of the first of `keys` map without counting there."""
+    for key in keys[:MOST_MAPPED] if heard.takes_keys and asset_id in heard.leaf_of else ():
+        try:
+            for downstream in mapping.downstream_of(dag, heard, asset_id, key):
+                if not_counted(heard.mapper(asset_id), key, downstream):
+                    yield downstream
+        except PartitionError:  # told as an event that it cannot count
+            continue
