@@ -142,10 +142,12 @@ def as_json(value: Any) -> str:
 
 @register.filter
 def plain(value: Any) -> str:
-    """A stored value in a sentence: lists as their items, yes for true."""
-    if value is True:
-        return "yes"
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    """A stored value in a sentence: lists as their items, mappings as names with values, yes for true."""
+    if value is None or isinstance(value, bool):
+        return "none" if value is None else "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {plain(each)}" for name, each in value.items())
+    return ", ".join(map(plain, value)) if isinstance(value, list) else str(value)
 
 
 @register.filter

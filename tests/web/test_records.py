@@ -9,7 +9,7 @@ from core.models import DefinitionSource, Pulse
 from scheduling import health, journal, runs
 from scheduling.runs import Ask
 from tests.engine import world
-from tests.engine.world import ALICE, NOW, asset, consumer, emit
+from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, asset, consumer, emit
 from tests.web.reading import read
 
 pytestmark = pytest.mark.django_db
@@ -95,6 +95,35 @@ class TestJournal:
     def test_what_is_false_or_empty_is_not_told(self, visitor):
         journal.note("run triggered", deed=ALICE, at=NOW, settled_held_run=False, note="")
         assert "settled" not in read(visitor.get("/journal")).text
+
+    def test_a_change_of_a_schedule_is_told_by_what_differs(self, visitor):
+        was, now = HOURS_TO_DAY | {"note": "x" * 300}, HOURS_TO_DAY | {"note": "x" * 300}
+        now = now | {"wait_policy": {"type": "MinimumCount", "n": 23}}
+        changed = ["is_partitioned", "max_active_runs", "schedule"]
+        journal.note(
+            "dag changed", at=NOW, about=world.dag("sum"), was=was, now=now, changed=changed, revision=2
+        )
+        told = read(visitor.get("/journal")).text
+        assert 'wait_policy: not set → {"type": "MinimumCount", "n": 23}' in told
+        assert "changed: max active runs, schedule." in told
+        assert "was:" not in told
+        assert "is_partitioned" not in told
+
+    def test_numbers_by_name_are_no_code(self, visitor):
+        told = {"partitions": {"ingest": 192, "sum": 8}, "options": [{"all": False}]}
+        journal.note("backfill started", deed=ALICE, at=NOW, **told)
+        page = read(visitor.get("/journal")).text
+        assert "partitions: ingest 192, sum 8." in page
+        assert "options: all no." in page
+
+    def test_the_engine_is_named_once_and_a_request_as_such(self, visitor):
+        journal.note("dag changed", at=NOW, about=world.dag("sum"))
+        journal.note("dag paused", deed=journal.Deed("bob", "web", request_id="f00d"), at=NOW)
+        page = read(visitor.get("/journal"))
+        assert "engine engine" not in page.text
+        assert "bob web" in page.text
+        assert "in request f00d" in page.text
+        assert page.links["f00d"] == "?request=f00d"
 
     def test_filters_can_be_taken_back(self, visitor):
         journal.note("dag paused", deed=ALICE, at=NOW, about=world.dag("nightly"))
