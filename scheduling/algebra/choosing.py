@@ -11,6 +11,7 @@ from scheduling.algebra.errors import InvalidKey
 from scheduling.algebra.keys import KeyFormat, split_segments
 from scheduling.algebra.partitions import Partitions
 from scheduling.algebra.periods import next_start
+from scheduling.algebra.phrases import some
 from scheduling.algebra.selections import Everything, InvalidSelection, One, Part, Span, Term, parse
 from scheduling.algebra.subsets import Subset
 from scheduling.algebra.time_partitions import TimePartitions
@@ -67,7 +68,8 @@ class _Chooser:
             return self.part(definition, term[0])
         if len(term) != len(definition.by_name):
             names = definition.delimiter.join(definition.dimensions)
-            raise self.wrong(f"expected {names} and not {len(term)} segments", term[0])
+            expected = f"expected {names}, such as {definition.example()}"
+            raise self.wrong(f"{expected}, and not {some(len(term), 'segment')}", term[0])
         slowest, *faster = definition.by_speed()
         chosen = self.part(definition.by_name[slowest][1], term[slowest])
         for place in faster:

@@ -21,6 +21,7 @@ from scheduling.algebra.parts import (
     joint_policy,
     members_of,
 )
+from scheduling.algebra.phrases import some
 from scheduling.algebra.policies import WaitPolicy
 
 
@@ -79,7 +80,7 @@ class ProductMapper(Composite):
         segments = split_segments(key, self.delimiter)
         if len(segments) != len(self.mappers):
             raise CannotMap(
-                f"{key!r} has {len(segments)} segments joined with {self.delimiter}; "
+                f"{key!r} has {some(len(segments), 'segment')} joined with {self.delimiter}; "
                 f"this mapper takes {len(self.mappers)}"
             )
         keys = []
@@ -136,10 +137,13 @@ class ProductMapper(Composite):
         segments = split_segments(downstream_key, self.delimiter)
         if len(segments) != len(self.mappers):
             raise InvalidKey(
-                f"{downstream_key!r} has {len(segments)} segments joined with {self.delimiter}; "
-                f"this mapper makes {len(self.mappers)}"
+                f"{downstream_key!r} has {some(len(segments), 'segment')} joined with {self.delimiter}; "
+                f"this mapper makes {len(self.mappers)}, as in {self._example()}"
             )
         return zip(self.mappers, segments, strict=True)
+
+    def _example(self) -> str:
+        return join_segments((next(iter(each.samples()), "…") for each in self.mappers), self.delimiter)
 
     def _joined(self, parts: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
         return tuple(join_segments(each, self.delimiter) for each in product(*parts))

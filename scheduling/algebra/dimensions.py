@@ -8,9 +8,10 @@ from datetime import datetime
 from itertools import islice, product
 from math import prod
 
-from scheduling.algebra.errors import InvalidDefinition, InvalidKey
+from scheduling.algebra.errors import InvalidDefinition, InvalidKey, PartitionError
 from scheduling.algebra.keys import DEFAULT_DELIMITER, join_segments, split_segments, validate_delimiter
 from scheduling.algebra.partitions import Known, Partitions
+from scheduling.algebra.phrases import some
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +103,14 @@ class MultiPartitions(Partitions):
         segments = split_segments(key, self.delimiter)
         if len(segments) != len(self.by_name):
             names = self.delimiter.join(name for name, _ in self.by_name)
-            raise InvalidKey(f"{key!r} has {len(segments)} segments where {names} belong")
+            raise InvalidKey(
+                f"{key!r} has {some(len(segments), 'segment')} where {names} belong, such as {self.example()}"
+            )
         return segments
+
+    def example(self) -> str:
+        """The first key, with … for a segment that there is none of yet."""
+        return self.key_of(_first_of(definition) for _, definition in self.by_name)
 
     def by_speed(self) -> list[int]:
         """The places of the dimensions, the slowest counting first."""
@@ -130,3 +137,10 @@ class MultiPartitions(Partitions):
             return definition.index(segment, now)
         except InvalidKey as refusal:
             raise InvalidKey(f"{name}: {refusal}") from None
+
+
+def _first_of(definition: Partitions) -> str:
+    try:
+        return definition.key_at(0)
+    except (IndexError, PartitionError):
+        return "…"

@@ -11,6 +11,9 @@ from difflib import get_close_matches
 from scheduling.algebra.errors import InvalidDefinition, InvalidKey, within
 from scheduling.algebra.keys import distinct_keys
 
+FEW = 8
+"""So many keys are all named where one that is not among them is refused."""
+
 Known = Callable[[str], Sequence[str]]
 """The keys there are of the dynamic partitions of a name, oldest first."""
 
@@ -185,6 +188,9 @@ def at_number(keys: Sequence[str], number: int) -> str:
 def number_of(key: str, numbers: Mapping[str, int]) -> int:
     if key in numbers:
         return numbers[key]
+    if len(numbers) <= FEW:
+        there = f"there {'is' if len(numbers) == 1 else 'are'} {', '.join(numbers) or 'none'}"
+        raise InvalidKey(f"{key!r} is not one of the partitions: {there}")
     near = get_close_matches(key, list(numbers)[:1000], n=3, cutoff=0.5) if isinstance(key, str) else []
-    hint = f"; close to it are {', '.join(near)}" if near else ""
+    hint = f"; close to it are {', '.join(near)}" if near else f", such as {next(iter(numbers))}"
     raise InvalidKey(f"{key!r} is not one of these {len(numbers)} partitions{hint}")

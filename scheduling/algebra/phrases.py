@@ -30,6 +30,11 @@ def key_list(missing: Sequence[str], among: Sequence[str], noun: str = "keys") -
     return f"{word} {named}" + (f" and {rest} more" if rest > 0 else "")
 
 
+def some(count: int, noun: str) -> str:
+    """`1 segment`, `2 segments`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def _pieces(run: list[str]) -> list[str]:
     return run if len(run) < 3 else [f"{run[0]}–{run[-1]}"]
 

@@ -16,7 +16,7 @@ class InvalidSelection(PartitionError):
     """A selection that cannot be read; `position` is the character, from 0, at which it went wrong."""
 
     def __init__(self, message: str, text: str, position: int) -> None:
-        super().__init__(f"{message} at character {position + 1} of {text!r}")
+        super().__init__(f"{message} (character {position + 1} of {text!r})")
         self.text, self.position = text, position
 
     def pointed(self) -> str:

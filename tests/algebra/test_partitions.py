@@ -31,10 +31,21 @@ class TestStaticPartitions:
         assert not REGIONS.grows
 
     def test_name_what_is_close_to_a_mistake(self):
-        with pytest.raises(InvalidKey, match="'usa' is not one of these 3 partitions; close to it are us"):
-            REGIONS.index("usa")
+        many = StaticPartitions(["us", "eu", "ap", *map(str, range(10))])
+        with pytest.raises(InvalidKey, match="'usa' is not one of these 13 partitions; close to it are us"):
+            many.index("usa")
+        with pytest.raises(InvalidKey, match="'mars' is not one of these 13 partitions, such as us"):
+            many.index("mars")
         with pytest.raises(InvalidKey):
             REGIONS.partition_date("cn")
+
+    def test_name_all_where_they_are_few(self):
+        with pytest.raises(InvalidKey, match="'usa' is not one of the partitions: there are us, eu, ap"):
+            REGIONS.index("usa")
+        with pytest.raises(InvalidKey, match="'usa' is not one of the partitions: there is us"):
+            StaticPartitions(["us"]).index("usa")
+        with pytest.raises(InvalidKey, match="'usa' is not one of the partitions: there are none"):
+            DynamicPartitions("shops").bound(lambda name: ()).index("usa")
 
     @pytest.mark.parametrize("number", [-1, 3])
     def test_have_no_other_numbers(self, number):
@@ -124,9 +135,9 @@ class TestMultiPartitions:
     @pytest.mark.parametrize(
         ("key", "said"),
         [
-            ("us", "has 1 segments where region|day belong"),
+            ("us", "has 1 segment where region|day belong, such as us|2026-03-01"),
             ("us|2026-03-01|x", "has 3 segments"),
-            ("cn|2026-03-01", "region: 'cn' is not one of these"),
+            ("cn|2026-03-01", "region: 'cn' is not one of the partitions"),
             ("us|2026-02-30", "day: '2026-02-30' is not a key"),
         ],
     )

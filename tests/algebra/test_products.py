@@ -54,6 +54,13 @@ class TestProductMapper:
         with pytest.raises(CannotMap, match=r"3 segments joined with \|; this mapper takes 2"):
             ProductMapper(IdentityMapper(), IdentityMapper()).to_downstream("a|b|c")
 
+    def test_shows_what_it_makes_to_whoever_asks_for_another_key(self):
+        mapper = ProductMapper(IdentityMapper(), RollupMapper(StartOfDayMapper(), DayWindow()))
+        with pytest.raises(
+            InvalidKey, match=r"has 1 segment joined with \|; this mapper makes 2, as in …\|20"
+        ):
+            mapper.required("garbage")
+
     @pytest.mark.parametrize(
         ("delimiter", "key", "made"),
         [

@@ -83,7 +83,7 @@ class TestParse:
             parse(text, "|")
         assert refusal.value.position == position
         assert said in str(refusal.value)
-        assert f"at character {position + 1} of" in str(refusal.value)
+        assert f"(character {position + 1} of" in str(refusal.value)
         assert refusal.value.pointed() == f"{text}\n{' ' * position}^"
 
     @given(st.text(max_size=30))
@@ -124,7 +124,7 @@ class TestSelect:
         assert chosen("[2019-01-01...2019-03-31]", ninth) == ["2019-01-01", "2019-02-01", "2019-03-01"]
 
     def test_tc19_a_start_after_the_end(self):
-        with pytest.raises(InvalidSelection, match="starts after its end at character 1"):
+        with pytest.raises(InvalidSelection, match=r"starts after its end \(character 1 of"):
             select("[2026-03-05...2026-03-01]", DAYS, NOW)
         with pytest.raises(InvalidSelection, match="starts after its end"):
             select("[us...tw]", REGIONS)
@@ -133,7 +133,7 @@ class TestSelect:
         weekdays = DailyPartitions("2026-03-02", exclusions=[BusinessCalendar()])
         with pytest.raises(InvalidSelection, match="no partition; the nearest: 2026-03-06 and 2026-03-09"):
             select("[2026-03-07...2026-03-08]", weekdays, NOW)
-        with pytest.raises(InvalidSelection, match="the nearest: 2026-06-30 at"):
+        with pytest.raises(InvalidSelection, match=r"the nearest: 2026-06-30 \(character"):
             select("[2026-07-02...2026-08-01]", DAYS, NOW)
 
     def test_tc18_hours(self):
@@ -170,7 +170,8 @@ class TestSelect:
 
     def test_an_unknown_key_is_named_with_its_place(self):
         with pytest.raises(
-            InvalidSelection, match=r"'twx' is not one of these 3 partitions.*character 5"
+            InvalidSelection,
+            match=r"'twx' is not one of the partitions: there are tw, jp, us \(character 5 of 'us, twx'\)",
         ) as refusal:
             select("us, twx", REGIONS)
         assert refusal.value.position == 4
@@ -197,7 +198,9 @@ class TestSelect:
 
     @pytest.mark.parametrize("text", ["tw", "tw|2026-03-01|x", "[...]"])
     def test_the_number_of_segments_must_be_right(self, text):
-        with pytest.raises(InvalidSelection, match=r"expected region\|day"):
+        with pytest.raises(
+            InvalidSelection, match=r"expected region\|day, such as tw\|2026-03-01, and not \d segments? \("
+        ):
             select(text, BOTH, NOW)
 
     @given(st.sets(st.integers(0, 30), min_size=1))
@@ -228,7 +231,7 @@ class TestSelectAmong:
         assert self.among("tw|2026-03-01T09", None) == ["tw|2026-03-01T09"]
 
     def test_none_that_is_meant_is_an_error(self):
-        with pytest.raises(InvalidSelection, match="none of the known keys is meant at character 6"):
+        with pytest.raises(InvalidSelection, match=r"none of the known keys is meant \(character 6 of"):
             self.among("odd, mars")
 
 

@@ -70,9 +70,9 @@ class TestDryRun:
             (
                 {"selection": "[2026-03-05...2026-03-01]"},
                 400,
-                "the range starts after its end at character 1",
+                "the range starts after its end (character 1 of",
             ),
-            ({"selection": "[2026-03-01..."}, 400, "at character 15"),
+            ({"selection": "[2026-03-01..."}, 400, "(character 15 of"),
             ({"selection": "[2020-01-01...2020-02-01]"}, 400, "the nearest"),
             (
                 {"partition_keys": ["2026-02-30"]},

@@ -69,7 +69,7 @@ class TestPlan:
     def test_a_wrong_selection_is_pointed_at(self, visitor, load):
         response = visitor.get("/backfills/new", {"dag": "load", "selection": "2026-03-01, [2026-03-04"})
         page = read(response)
-        assert "Expected ... between the two ends of a range at character 24" in page.text
+        assert "Expected ... between the two ends of a range (character 24 of" in page.text
         assert "2026-03-01, [2026-03-04\n                       ^" in response.content.decode()
         assert "Start backfill" not in page.text
 
