@@ -7,7 +7,7 @@ from datetime import datetime
 from scheduling.algebra.conditions import Leaf
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.mappers import Mapper
-from scheduling.algebra.phrases import key_list
+from scheduling.algebra.phrases import MOST_PIECES, key_list
 from scheduling.algebra.policies import WaitForAll
 
 
@@ -66,7 +66,7 @@ class Progress:
         return int(self.renewed) if self.required is None else len(self.received) - len(self.consumed)
 
     def sentence(self) -> str:
-        """What this asset still lacks: `3 of 24: hours 09, 11, 22`."""
+        """What this asset still lacks: `3 of 24: hours 09, 11, 22`; if any will do, how many more."""
         if self.error:
             return self.error
         if self.required is None:
@@ -76,7 +76,9 @@ class Progress:
         words = key_list(self.missing, self.required, self.noun)
         lacking = self.needed - len(self.received)
         if 0 < lacking < len(self.missing):
-            return f"{lacking} more of the {len(self.missing)} missing: {words}"
+            have = "has" if len(self.received) == 1 else "have"
+            come = f"{lacking} more of any; {len(self.received)} of at least {self.needed} {have} come"
+            return f"{come}; missing: {words}" if len(self.missing) <= MOST_PIECES else come
         return f"{len(self.missing)} of {len(self.required)}: {words}"
 
 

@@ -53,7 +53,7 @@ class TestFirstRound:
 
     def test_it_says_how_many_more_are_enough(self):
         verdict = judge(listening(a=regions(MinimumCount(2))), held(received={A: fresh("tw")}), NOW)
-        assert verdict.sentence == "waiting on 1 more of the 2 missing: keys jp, us"
+        assert verdict.sentence == "waiting on 1 more of any; 1 of at least 2 has come; missing: keys jp, us"
 
     def test_keys_outside_the_window_never_count(self):
         verdict = judge(listening(a=regions(MinimumCount(2))), held(received={A: fresh("tw", "x", "y")}), NOW)
