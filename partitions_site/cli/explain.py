@@ -66,6 +66,6 @@ def _fact(fact: Owed) -> str:
 
 
 def _by(fact: Owed) -> str:
-    by = f" from {fact.by}" if fact.by else ""
+    by = f"; {'made' if fact.dags else 'reported'} by {fact.by}" if fact.by else ""
     tried = f", last run {fact.attempt.state}" if fact.attempt else ""
     return f"{by}{tried}"

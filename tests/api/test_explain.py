@@ -95,8 +95,8 @@ class TestCommand:
         assert self.said(capsys, "sum", DAY).splitlines() == [
             f"sum {DAY}: held",
             "It is held, waiting on 2 of 24: hours 09, 22.",
-            "  missing: hourly 2026-03-10T09:00:00, no expected time from ingest",
-            "  missing: hourly 2026-03-10T22:00:00, no expected time from ingest",
+            "  missing: hourly 2026-03-10T09:00:00, no expected time; made by ingest",
+            "  missing: hourly 2026-03-10T22:00:00, no expected time; made by ingest",
             "When that has come it fires at once and becomes a queued run.",
             "  round 1: held",
         ]
@@ -107,7 +107,7 @@ class TestCommand:
         emit("hourly", f"{DAY}T05:00:00")
         turn()
         assert self.said(capsys, "sum", DAY).splitlines()[2] == (
-            "  missing: 23 of hourly: hours 00–04, 06–23, no expected time from ingest"
+            "  missing: 23 of hourly: hours 00–04, 06–23, no expected time; made by ingest"
         )
 
     def test_says_as_json_what_the_api_says(self, capsys, api, day):

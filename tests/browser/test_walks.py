@@ -97,7 +97,7 @@ class TestFromHeldToFired:
         expect(row).to_contain_text("hours 09, 11, 22")
         row.get_by_role("link", name="2026-03-10").first.click()
         nine = page.get_by_role("listitem").filter(has_text="2026-03-10T09:00:00").first
-        expect(nine).to_contain_text("from count_visits not tried yet")
+        expect(nine).to_contain_text("made by count_visits: not tried yet")
         page.get_by_role("link", name="Why?").click()
         why = page.get_by_role("region", name="Explain")
         expect(why).to_contain_text("When that has come it fires at once")

@@ -194,9 +194,9 @@ class TestLate:
         page = read(visitor.get(f"/held/{row.pk}"))
         [nine, twenty_two] = [each.text for each in page.all("p", class_="owed")]
         assert nine.startswith("expected 2026-03-10 09:00:00 UTC , ")
-        assert nine.endswith("from ingest paused failed")
+        assert nine.endswith("made by ingest paused : failed")
         assert twenty_two.startswith("expected 2026-03-10 22:00:00 UTC , ")
-        assert twenty_two.endswith("from ingest paused not tried yet")
+        assert twenty_two.endswith("made by ingest paused : not tried yet")
         assert "Late since 2026-03-10 09:30:00 UTC" in page.text
         assert "Missing 2 of 24: hours 09, 22" in page.text
 
