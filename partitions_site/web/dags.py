@@ -42,7 +42,7 @@ def dags(request: HtmxRequest) -> HttpResponse:
 def dag(request: HtmxRequest, dag_id: str) -> HttpResponse:
     """One Dag; with `why`, why it has not run for that key. What moves polls this same address."""
     now = timezone.now()
-    row = found(request, Dag.objects.select_related("source"), dag_id=dag_id)
+    row = found(request, Dag.objects.select_related("source", "override"), dag_id=dag_id)
     context = {
         "now": now,
         "dag": row,
@@ -166,7 +166,7 @@ def _why(request: HtmxRequest, row: Dag, now: datetime) -> dict[str, Any]:
 
 
 def _lines(words: str, file: str, sight: Sight) -> list[board.DagLine]:
-    rows = Dag.objects.active().filter(sight.dags()).order_by("dag_id")
+    rows = Dag.objects.active().filter(sight.dags()).select_related("override").order_by("dag_id")
     rows = rows.filter(source__name=file) if file else rows
     return board.lines(list(rows.filter(dag_id__icontains=words) if words else rows))
 

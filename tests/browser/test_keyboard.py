@@ -121,7 +121,7 @@ def test_a_looser_policy_fires_what_it_says(page: Page, installation: Installati
     page.wait_for_url("**/dags")
     go_to(page, "close_vaults")
     page.wait_for_url("**/dags/close_vaults")
-    go_to(page, "How it listens, and another way")
+    go_to(page, "See or change its mapper")
     page.wait_for_url("**/listening?**")
     tab_to(page, "Kind of wait policy")
     page.keyboard.type("Min")

@@ -65,7 +65,7 @@ class TestALooserPolicy:
             )
         )
         page.goto("/dags/close_tills")
-        page.get_by_role("link", name="How it listens, and another way").click()
+        page.get_by_role("link", name="See or change its mapper").click()
         loosen(page)
         proposal = page.locator("#proposal")
         expect(proposal).to_contain_text("3 held runs will fire")

@@ -15,6 +15,7 @@ from tests.configuration.changing import BOB, change
 from tests.engine import world
 from tests.engine.world import NOW
 from tests.web.listening.forms import URL, filled, text, tolerant
+from tests.web.reading import read
 
 pytestmark = pytest.mark.django_db
 
@@ -54,7 +55,14 @@ class TestReading:
         assert 'href="/listening?dag=c"' in body
         assert "overridden" not in body
         change(row, late="hold")
-        assert "overridden" in visitor.get("/dags/c").content.decode()
+        page = read(visitor.get("/dags/c"))
+        assert "overridden" in page.text
+        assert page.links["listens otherwise than its file says"] == "/listening?dag=c"
+
+    def test_an_override_is_told_in_the_list_of_dags(self, visitor, row):
+        assert "overridden" not in read(visitor.get("/dags")).links
+        change(row, late="hold")
+        assert read(visitor.get("/dags")).links["overridden"] == "/listening?dag=c"
 
     def test_of_a_schedule_that_cannot_be_read_says_why(self, admin, row):
         change(row, late="hold")
