@@ -14,6 +14,7 @@ from core.models import DagRun
 from scheduling.algebra.progress import Progress
 from scheduling.algebra.verdicts import Kind, Verdict
 from scheduling.board import Look
+from scheduling.configuration.assets import DEFAULT_GROUP
 
 register = template.Library()
 
@@ -187,6 +188,12 @@ def some(count: int, noun: str) -> str:
     """`1 run`, `2 runs`; for an odd plural `"query,queries"`."""
     one, _, many = noun.partition(",")
     return f"{thousands(count)} {one if count == 1 else many or one + 's'}"
+
+
+@register.filter
+def group_words(group: str) -> str:
+    """A group of assets by its name; that of assets whose file names none is no name."""
+    return "no group" if group == DEFAULT_GROUP else group
 
 
 @register.filter

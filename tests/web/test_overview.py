@@ -39,6 +39,17 @@ class TestAssets:
         assert "hourly sales" not in read(visitor.get("/?group=machine")).links
         assert read(visitor.get("/?q=SALES&group=shop")).links["hourly sales"]
 
+    def test_of_no_group_are_said_to_be(self, visitor):
+        asset("hourly", group="shop")
+        asset("daily")
+        links = read(visitor.get("/")).links
+        assert links["no group"] == "?group=asset"
+        assert "asset" not in links
+        page = read(visitor.get("/?group=asset"))
+        assert page.links["no group ×"] == "?"
+        assert "daily" in page.links
+        assert read(visitor.get("/assets/daily")).links["no group"] == "/?group=asset"
+
     def test_are_narrowed_to_those_with_problems(self, visitor):
         made = world.dag("nightly", {"type": "PartitionedAtRuntime"}, writes=["daily"])
         claims.fail(world.start(runs.trigger(made, Ask("2026-03-09"), deed=ALICE, at=NOW)), "boom", at=NOW)
