@@ -1,0 +1,78 @@
+"""What has to be readable at common widths: keys, totals, the menu, what stands at the side."""
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.posting import post
+from tests.installed import Installation
+
+pytestmark = pytest.mark.browser
+
+BROKEN_KEYS = """() => [...document.querySelectorAll(".rows :is(td, th) .key:not(.prose)")].filter((key) => {
+  const range = document.createRange();
+  range.selectNodeContents(key);
+  return new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1;
+}).map((key) => key.innerText)"""
+"""The keys in lists whose letters stand on more than one line."""
+
+PAST_THE_EDGE = """() => document.documentElement.scrollWidth - document.documentElement.clientWidth"""
+
+TOTALS_IN_SIGHT = """() => {
+  const edge = document.querySelector(".gridbox").getBoundingClientRect().right;
+  const totals = [...document.querySelectorAll(".grid td.sum")];
+  return totals.map((total) => total.getBoundingClientRect().right <= edge);
+}"""
+
+PLAN = "/backfills/new?dag=sum_up_sales&selection=[2026-03-09...2026-03-15]&each=yes"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def held_days(installation: Installation) -> None:
+    """Two days of which some hours are there, so that lists have keys and reasons."""
+    post(installation, 1, 2)
+    post(installation, 0, 5, 7, 11, 13, 17, 19, day="2026-03-12")
+    installation.wait_for(lambda: _is_held(installation))
+
+
+class TestKeys:
+    @pytest.mark.parametrize("width", [390, 1280, 1440])
+    @pytest.mark.parametrize("path", ["/", "/held", "/journal", "/assets/hourly_sales?tab=events", PLAN])
+    def test_stand_on_one_line(self, page: Page, path: str, width: int):
+        page.set_viewport_size({"width": width, "height": 860})
+        page.goto(path)
+        page.locator(".rows :is(td, th) .key:not(.prose)").first.wait_for()
+        assert page.evaluate(BROKEN_KEYS) == []
+        assert page.evaluate(PAST_THE_EDGE) == 0
+
+
+class TestGrid:
+    @pytest.mark.parametrize("width", [1100, 1280])
+    def test_totals_of_rows_are_in_sight(self, page: Page, width: int):
+        page.set_viewport_size({"width": width, "height": 860})
+        page.goto("/assets/stock_lists")
+        in_sight = page.evaluate(TOTALS_IN_SIGHT)
+        assert in_sight
+        assert all(in_sight)
+
+
+class TestSide:
+    def test_a_dag_page_clips_no_card(self, page: Page):
+        page.set_viewport_size({"width": 1280, "height": 500})
+        page.goto("/dags/sum_up_sales")
+        clipped = page.locator("main aside").evaluate("aside => aside.scrollHeight - aside.clientHeight")
+        assert clipped == 0
+
+
+class TestMenu:
+    def test_stays_where_it_is_from_page_to_page(self, page: Page):
+        places = set()
+        for path in ("/", "/held", "/dags", "/journal"):
+            page.goto(path)
+            links = page.get_by_role("navigation", name="Pages").get_by_role("link").all()
+            places.add(tuple(link.bounding_box()["x"] for link in links))
+        assert len(places) == 1
+
+
+def _is_held(installation: Installation) -> bool:
+    held = installation.request("GET", "/api/v2/heldRuns?dag_id=sum_up_sales")[1]
+    return held["total_entries"] >= 2
