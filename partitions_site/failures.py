@@ -6,8 +6,16 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 
 from partitions_site import tracing
+from partitions_site.web.http import HtmxRequest, answer
 
 FOR_PROGRAMS = re.compile(r"/(api|auth|ui)/")
+
+
+def not_found(request: HtmxRequest, exception: Exception) -> HttpResponse:
+    """Whoever is signed in keeps the menu."""
+    if request.user.is_authenticated:
+        return answer(request, "lost.html", (), {}, status=404)
+    return HttpResponse(render_to_string("404.html", request=request), status=404)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

@@ -13,6 +13,7 @@ def icon(request: HttpRequest) -> HttpResponseRedirect:
     return HttpResponseRedirect(static("mark.svg"))
 
 
+handler404 = "partitions_site.failures.not_found"
 handler500 = "partitions_site.failures.server_error"
 urlpatterns = [
     path("favicon.ico", icon),

@@ -23,7 +23,16 @@ WRITES = {
 }
 # Names that a framework gives, the directory of an installation, Airflow's in the API, and "a partition has
 # data", which the semantics say.
-GIVEN = {"data", "initial_data", "validated_data", "cleaned_data", "data_received", "DATA_DIR", "handler500"}
+GIVEN = {
+    "data",
+    "initial_data",
+    "validated_data",
+    "cleaned_data",
+    "data_received",
+    "DATA_DIR",
+    "handler404",
+    "handler500",
+}
 SAID_ELSEWHERE = re.compile(r"data_interval_(start|end)|data_at|(take|write)_data|^DATA$")
 
 

@@ -74,5 +74,5 @@ class Page(HTMLParser):
 
 def read(response) -> Page:
     """:raises AssertionError: if there is no page."""
-    assert response.status_code in (200, 409, 422), response
+    assert response.status_code in (200, 404, 409, 422), response
     return Page(response.content.decode())

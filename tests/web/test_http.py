@@ -2,6 +2,7 @@ import json
 from urllib.parse import urlencode
 
 import pytest
+from django.conf import settings
 from django.http import HttpResponse
 from django.urls import get_resolver
 
@@ -176,6 +177,12 @@ class TestPolicy:
         inline = ("style", "onclick", "onload", "onsubmit", "hx-on")
         assert [each for each in page.elements if any(name in each.attributes for name in inline)] == []
 
+    def test_no_picture_has_a_style_of_its_own(self):
+        """A picture that is fetched has the policy too, and the console of each page would complain."""
+        pictures = list(settings.STATICFILES_DIRS[0].glob("*.svg"))
+        assert pictures
+        assert [each for each in pictures if "style" in each.read_text()] == []
+
     def test_everything_comes_from_this_site(self, visitor):
         page = read(visitor.get("/"))
         sources = [each.attributes.get("src") or each.attributes.get("href") for each in page.elements]
@@ -190,6 +197,17 @@ class TestErrors:
         response = visitor.get(address)
         assert response.status_code == 404
         assert "Nothing here" in response.content.decode()
+
+    @pytest.mark.parametrize("address", ["/nowhere", "/held/9"])
+    def test_whoever_is_in_keeps_the_menu(self, visitor, address):
+        page = read(visitor.get(address))
+        assert "Held runs" in [link.text for link in page.all("a", href="/held")]
+
+    def test_nobody_else_is_shown_one(self, client):
+        assert read(client.get("/nowhere")).all("a", href="/held") == []
+
+    def test_an_icon_is_where_browsers_look_for_one(self, client):
+        assert client.get("/favicon.ico")["Location"].endswith("mark.svg")
 
     def test_an_old_form_is_refused_with_the_way_on(self, visitor_of):
         visitor = visitor_of(roles.OPERATOR)
