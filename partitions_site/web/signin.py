@@ -20,6 +20,15 @@ A_YEAR = 365 * 24 * 3600
 ONWARD = "oidc_onward"
 
 
+class SignInForm(AuthenticationForm):
+    """Django's, in the words of the page: it asks for a name."""
+
+    error_messages = {
+        **AuthenticationForm.error_messages,
+        "invalid_login": "This name and this password do not belong together. Capital letters count in both.",
+    }
+
+
 @never_cache
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -29,7 +38,7 @@ def sign_in(request: HtmxRequest) -> HttpResponse:
     if request.user.is_authenticated:
         return HttpResponseRedirect(onward)
     attempt = Try(request.POST.get("username", ""), tries.address_of(request))
-    form = AuthenticationForm(request, data=request.POST or None)
+    form = SignInForm(request, data=request.POST or None)
     try:
         if form.is_bound:
             tries.count(attempt, at=timezone.now())
@@ -107,7 +116,7 @@ def change_theme(request: HtmxRequest) -> HttpResponse:
 
 def _not_now(request: HtmxRequest, refusal: TooManyTries, onward: str) -> HttpResponse:
     """The password is not looked at: whether it was right stays unknown."""
-    form = AuthenticationForm(request, initial={"username": request.POST.get("username", "")})
+    form = SignInForm(request, initial={"username": request.POST.get("username", "")})
     context = {"form": form, "next": onward, "refusal": refusal, "oidc_name": _oidc_name()}
     response = answer(request, "signin/sign_in.html", (), context, status=429)
     response.headers["Retry-After"] = str(refusal.seconds)
@@ -117,7 +126,7 @@ def _not_now(request: HtmxRequest, refusal: TooManyTries, onward: str) -> HttpRe
 def _refused(request: HtmxRequest, sentence: str, *, status: int) -> HttpResponse:
     """Back at the sign-in page, with why."""
     context = {
-        "form": AuthenticationForm(request),
+        "form": SignInForm(request),
         "next": "/",
         "refusal": sentence,
         "oidc_name": _oidc_name(),

@@ -34,6 +34,16 @@ class TestSignIn:
         assert fields["username"] == "viewer"
         assert fields["password"] == ""
 
+    def test_one_types_where_something_is_missing(self, client, name):
+        def ready(response):
+            fields = [each.attributes for each in read(response).all("input")]
+            return [each["name"] for each in fields if "autofocus" in each]
+
+        assert ready(client.get("/sign-in")) == ["username"]
+        refused = enter(client, password="guess")
+        assert ready(refused) == ["password"]
+        assert "This name and this password" in read(refused).text
+
     @pytest.mark.parametrize("elsewhere", ["https://example.com/", "//example.com", "javascript:alert(1)"])
     def test_never_leads_to_another_site(self, client, name, elsewhere):
         assert enter(client, next=elsewhere)["Location"] == "/"
