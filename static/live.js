@@ -167,6 +167,21 @@
     delete event.target.dataset.sent;
   });
 
+  // What is shown once is copied with one click; where the site has no certificate, by the older way.
+  for (const button of document.querySelectorAll("[data-copy]")) button.hidden = false;
+  document.addEventListener("click", async (event) => {
+    const field = document.getElementById(event.target.closest("[data-copy]")?.dataset.copy);
+    if (!field) return;
+    field.select();
+    try {
+      if (navigator.clipboard) await navigator.clipboard.writeText(field.value);
+      else if (!document.execCommand("copy")) throw new Error("refused");
+      say("Copied.");
+    } catch {
+      say("Not copied: the browser refused. It is selected: press Ctrl and C.");
+    }
+  });
+
   // A suggestion fills the field it stands under; where there is room for several, it is one more.
   document.addEventListener("click", (event) => {
     const example = event.target.closest("[data-fill]");

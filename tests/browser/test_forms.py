@@ -31,6 +31,19 @@ class TestDialog:
         assert events["total_entries"] == 1
 
 
+class TestToken:
+    @pytest.mark.parametrize("label", ["The token", "An example"])
+    def test_is_copied_with_one_click(self, page: Page, label: str):
+        page.goto("/tokens")
+        page.get_by_label("What it is for", exact=True).fill("nightly export")
+        page.get_by_role("button", name="Make token").click()
+        field = page.get_by_label(label)
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        field.locator("xpath=..").get_by_role("button", name="Copy").click()
+        expect(page.get_by_text("Copied.")).to_be_visible()
+        assert page.evaluate("navigator.clipboard.readText()") == field.input_value()
+
+
 class TestDynamicKeys:
     def test_a_key_is_added_and_run(self, page: Page):
         page.goto("/assets/stores")

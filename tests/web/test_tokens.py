@@ -35,6 +35,16 @@ class TestOwn:
         assert ApiToken.objects.get().token_key in again
         assert "just now" in read(visitor.get("/tokens")).text
 
+    @pytest.mark.parametrize(
+        ("scope", "words"), [("read", "may only read"), ("write", "what operators do"), ("all", "all that")]
+    )
+    def test_says_what_it_is_good_for_with_an_example_to_paste(self, visitor, scope, words):
+        answer = visitor.post("/tokens", FORM | {"scope": scope})
+        page = read(answer)
+        assert words in page.all("section")[0].text
+        example = next(each for each in page.all("input") if each.attributes.get("id") == "example")
+        assert f"Bearer {secret_on(answer)}" in example.attributes["value"]
+
     def test_is_for_what_was_said_and_as_long(self, visitor):
         visitor.post("/tokens", FORM)
         row = ApiToken.objects.get()
