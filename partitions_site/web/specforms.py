@@ -17,6 +17,9 @@ from scheduling.algebra.described import FieldDescription, describe_all
 from scheduling.algebra.differences import ABSENT
 from scheduling.algebra.durations import duration_text
 
+NAMED = {"n": "how many"}
+"""Fields whose own name says nothing to those who fill them in."""
+
 
 @dataclass(slots=True)
 class Node:
@@ -164,7 +167,7 @@ def _pair(each: Any, place: str, told: FieldDescription, level: int) -> Node:
 def _node(path: str, told: FieldDescription, *, form: str, value: str = "") -> Node:
     return Node(
         path,
-        told.name.replace("_", " "),
+        NAMED.get(told.name, told.name.replace("_", " ")),
         form,
         value,
         is_required=told.is_required,

@@ -52,7 +52,7 @@ def quiet(browser: Browser, installation: Installation, session: dict[str, objec
 
 def loosen(page: Page) -> None:
     page.get_by_label("Kind of wait policy").select_option("MinimumCount")
-    page.get_by_label("N (needed)").fill("-1")
+    page.get_by_label("How many (needed)").fill("-1")
 
 
 class TestALooserPolicy:
@@ -114,7 +114,7 @@ class TestALooserPolicy:
         page.get_by_label("Kind of wait policy").select_option("Deadline")
         page.get_by_label("After (needed)").press_sequentially("6h", delay=120)
         page.get_by_label("Kind of then").select_option("MinimumCount")
-        page.get_by_label("N (needed)").press_sequentially("20", delay=120)
+        page.get_by_label("How many (needed)").press_sequentially("20", delay=120)
         expect(page.locator("#proposal")).to_contain_text('"after": 21600')
         expect(page.get_by_label("After (needed)")).to_have_value("6h")
         assert complaints == []
