@@ -13,15 +13,17 @@ from contextlib import aclosing
 from typing import IO, Any
 
 from django.core import signals
-from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.core.handlers.base import BaseHandler
 from django.http import FileResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
+from partitions_site import bodies
+
 Message = MutableMapping[str, Any]
 Answer = tuple[Message, Message] | StreamingHttpResponse
+TOO_SLOW: Message = {"type": "http.response.start", "status": 408, "headers": [(b"connection", b"close")]}
 
 
 class Threaded(ASGIHandler):
@@ -34,8 +36,12 @@ class Threaded(ASGIHandler):
 
     async def handle(self, scope: Any, receive: Any, send: Any) -> None:
         try:
-            body = await self.read_body(receive)
-        except RequestAborted:
+            body = await bodies.received(scope, receive)
+        except ConnectionAbortedError:
+            return
+        except TimeoutError:
+            await send(TOO_SLOW)
+            await send({"type": "http.response.body"})
             return
         answer = await self._in_thread(self._answer, scope, body)
         if isinstance(answer, StreamingHttpResponse):

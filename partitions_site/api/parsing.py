@@ -5,7 +5,7 @@ import math
 from typing import IO, Any
 
 from django.conf import settings
-from rest_framework.parsers import BaseParser, JSONParser
+from rest_framework.parsers import BaseParser
 
 from partitions_site.api.errors import Invalid, TooLarge, problem
 
@@ -16,8 +16,10 @@ MOST_ITEMS = 20_000
 """How many items one object or list may have: twice the longest list that any address takes."""
 
 
-class JsonBody(JSONParser):
-    """`application/json`."""
+class JsonBody(BaseParser):
+    """`application/json`. Not REST framework's: that has Django read it first, bounded as a form is."""
+
+    media_type = "application/json"
 
     def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None) -> Any:
         return _loaded(_read(stream, parser_context), [])
