@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import lru_cache
 
 from scheduling.algebra.errors import PartitionError
@@ -20,11 +21,15 @@ YEAR, MONTH, DAY, HOUR, MINUTE = 4, 7, 10, 13, 16
 FEWEST_OTHERS = 8
 """Keys of which one may be called far from the others."""
 
-_CLOCK = r"[T ][0-9]{2}(?::?[0-9]{2}(?::?[0-9]{2}(?:[.,][0-9]+)?)?)?"
+_YEAR = r"(?!0000)[0-9]{4}"
+_MONTH = r"(?:0[1-9]|1[0-2])"
+_WEEK = r"W(?:0[1-9]|[1-4][0-9]|5[0-3])"
+_SIXTIETH = r"[0-5][0-9]"
+_CLOCK = rf"[T ](?:[01][0-9]|2[0-3])(?::?{_SIXTIETH}(?::?{_SIXTIETH}(?:[.,][0-9]+)?)?)?"
 _ZONE = r"(?:Z|[+-][0-9]{2}:?[0-9]{2})"
 WRITTEN = re.compile(
-    rf"(?P<period>[0-9]{{4}}(?:-W[0-9]{{2}}|-Q[1-4]|-[0-9]{{2}})?)"
-    rf"|(?P<day>[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})(?P<clock>{_CLOCK})?{_ZONE}?(?: \(W[0-9]{{2}}\))?"
+    rf"(?P<period>{_YEAR}(?:-{_WEEK}|-Q[1-4]|-{_MONTH})?)"
+    rf"|(?P<day>{_YEAR}-{_MONTH}-[0-9]{{2}})(?P<clock>{_CLOCK})?{_ZONE}?(?: \({_WEEK}\))?"
 )
 
 
@@ -39,9 +44,9 @@ class Place:
 
 @lru_cache(maxsize=400_000)
 def label_of(text: str) -> str:
-    """The label of one segment; empty if it is no moment. Seconds are dropped."""
+    """The label of one segment; empty if it is no moment, nor one that ever was. Seconds are dropped."""
     found = WRITTEN.fullmatch(text)
-    if not found:
+    if not found or (found["day"] and not _is_day(found["day"])):
         return ""
     if not found["clock"]:
         return found["period"] or found["day"]
@@ -98,6 +103,14 @@ def segments_of(key: str) -> tuple[str, ...]:
         return split_segments(key)
     except PartitionError:
         return (key,)
+
+
+def _is_day(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _time_axis(split: Sequence[tuple[str, ...]]) -> int | None:

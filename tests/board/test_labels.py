@@ -34,6 +34,32 @@ class TestLabelOf:
         assert label_of(text) == label
 
     @pytest.mark.parametrize(
+        "text",
+        [
+            *(
+                "0000",
+                "0000-01-01",
+                "2026-00",
+                "2026-13",
+                "2026-00-10",
+                "2026-13-45",
+                "2026-02-29",
+                "9999-99-99",
+            ),
+            *(
+                "2026-W00",
+                "2026-W54",
+                "2026-01-01T24",
+                "2026-01-01T25:00",
+                "2026-01-01T09:60",
+                "2026-13-01T05",
+            ),
+        ],
+    )
+    def test_takes_no_date_that_never_was_for_one(self, text):
+        assert label_of(text) == ""
+
+    @pytest.mark.parametrize(
         "text", ["", "tw", "20260310", "2026-3-1", "2026-Q5", "v2026-03", "2026-03-10x", "10.3.2026", "²026"]
     )
     def test_leaves_everything_else_alone(self, text):

@@ -92,6 +92,15 @@ class TestLate:
         assert "2026-03-10 late waiting on" in read(visitor.get("/dags/sum")).text
 
 
+@pytest.mark.parametrize("key", ["2026-13-45", "0000-00-00", "2026-01-01T25", "9999-99-99", "2026-W99"])
+def test_a_date_that_never_was_is_a_key_without_a_place_in_time(visitor, key):
+    asset("daily", partitions=specs.dump(DailyPartitions("2026-01-01")))
+    emit("daily", "2026-03-09", key)
+    for query in ("", "?sel=*", "?zoom=2026-03", f"?key={key}"):
+        assert visitor.get(f"/assets/daily{query}").status_code == 200
+    assert key in read(visitor.get("/assets/daily?state=unexpected")).text
+
+
 @pytest.mark.usefixtures("temperatures")
 class TestBoard:
     def test_a_year_is_shown_by_days_to_look_into(self, visitor):
