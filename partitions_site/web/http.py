@@ -10,9 +10,9 @@ from urllib.parse import urlencode, urlsplit
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.messages import get_messages
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.db.models import Model, Q
-from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -95,6 +95,7 @@ def signed_in(screen: Screen, *, of_the_site: bool = False) -> Callable[..., Htt
 
     @wraps(screen)
     def guarded(request: HtmxRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        _check_can_be_stored(request)
         if request.user.is_authenticated:
             if of_the_site and not sight_of(request).is_whole:
                 raise PermissionDenied(
@@ -181,6 +182,20 @@ def theme(request: HttpRequest) -> str:
 def whole(text: str | None, default: int = 0) -> int:
     """A whole number from an address; anything else is the default."""
     return int(text) if text and re.fullmatch(r"[0-9]{1,18}", text) else default
+
+
+def _check_can_be_stored(request: HtmxRequest) -> None:
+    """No name, key or reason has the character U+0000: PostgreSQL could not even look for it.
+
+    :raises Http404: if it is in the path.
+    :raises BadRequest: if it is in the query or in the form.
+    """
+    if "\x00" in request.path:
+        raise Http404
+    for given in (request.GET, request.POST):
+        for name, values in given.lists():
+            if any("\x00" in text for text in (name, *values)):
+                raise BadRequest(f"{name!r} holds the character U+0000, which no name or key has")
 
 
 def _may_only_look(request: HtmxRequest) -> PermissionDenied:

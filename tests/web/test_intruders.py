@@ -48,6 +48,16 @@ class TestEveryScreen:
         assert answer.status_code == 302
         assert answer["Location"].startswith("/sign-in")
 
+    @pytest.mark.parametrize("name", [name for name in names() if name not in OPEN])
+    def test_looks_for_nothing_that_cannot_be_stored(self, someone, somewhere, name):
+        """PostgreSQL raises for the character U+0000 wherever a text is compared."""
+        admin = someone(roles.ADMIN)
+        assert admin.get(f"{address(name)}?key=a%00b").status_code in (400, 405)
+        if name not in LOOKS:
+            assert admin.post(address(name), {"dag": "sum", "reason": "a\0b"}).status_code in (400, 405)
+        if "sum" in address(name):
+            assert admin.get(address(name).replace("sum", "a%00b")).status_code in (404, 405)
+
     @pytest.mark.parametrize("name", DEEDS)
     def test_lets_no_viewer_do_anything(self, someone, somewhere, name):
         before = (HeldRun.objects.filter(state="held").count(), JournalEntry.objects.count())
