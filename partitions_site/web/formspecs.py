@@ -23,7 +23,8 @@ Given = Mapping[str, str]
 
 def read(given: Given, kind: str = "timetable") -> Any:
     """The spec that a form says. It may be one that cannot be: whoever loads it says where it is wrong."""
-    return _read_part(given, ROOT, FieldDescription("", "part", kind=kind), 0)
+    found = _read_part(given, ROOT, FieldDescription("", "part", kind=kind), 0)
+    return {} if found is ABSENT else found
 
 
 def _read_part(given: Given, path: str, told: FieldDescription, level: int) -> Any:

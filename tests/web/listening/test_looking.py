@@ -129,6 +129,11 @@ class TestLooking:
         at = page.content.decode().index('name="spec.default_mapper.upstream_mapper.timezone" value="Mars"')
         assert "Mars" in page.content.decode()[at + 60 : at + 600]
 
+    def test_of_a_form_without_fields_says_what_is_missing(self, admin, row):
+        page = admin.post(URL)
+        assert page.status_code == 200
+        assert "type" in text(page)
+
     def test_takes_json_for_the_form(self, admin, row):
         spec = row.schedule | {"late": "hold"}
         page = admin.post(URL, filled(row, use="raw", raw=json.dumps(spec)))
