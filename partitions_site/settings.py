@@ -225,7 +225,10 @@ LOGGING = {
             "style": "{",
         }
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"without_trace": {"()": "partitions_site.tracing.WithoutTrace"}},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["without_trace"]}
+    },
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {"celery": {"level": "WARNING"}, "kombu": {"level": "WARNING"}},
 }

@@ -40,6 +40,15 @@ class RequestId:
         return _named(await self.get_response(request), name)
 
 
+class WithoutTrace(logging.Filter):
+    """Says in one line what was wrong with a request: how it was refused is no news."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if getattr(record, "status_code", 500) < 500:
+            vars(record).update(dict.fromkeys(("exc_info", "exc_text")))
+        return True
+
+
 class OneLine(logging.Formatter):
     """`%(request_id)s` is the name of the request; a line break in a message makes no second line.
 

@@ -73,5 +73,13 @@ class TestLines:
         assert "\x1b" not in found
         assert "k\\n2026-03-10" in found
 
+    @pytest.mark.parametrize(("status", "traced"), [(400, False), (403, False), (500, True)])
+    def test_a_request_that_was_refused_leaves_no_traceback(self, status, traced):
+        record = logging.makeLogRecord(
+            {"msg": "no", "status_code": status, "exc_info": (OSError, OSError(), None)}
+        )
+        assert tracing.WithoutTrace().filter(record)
+        assert ("OSError" in tracing.OneLine("{message}", style="{").format(record)) == traced
+
     def test_keeps_every_script(self):
         assert self.line("東京 é").endswith("東京 é")
