@@ -7,6 +7,7 @@ import base64
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -130,7 +131,7 @@ def _read(field: "Field[Any, Any]", part: Any) -> Any:
     value = field.to_python(part)
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise ValueError("no number that a row could have")
-    return value
+    return value.astimezone(UTC) if isinstance(value, datetime) else value  # out of bounds: OverflowError
 
 
 def _refused(name: str) -> Any:

@@ -1,7 +1,7 @@
 """A plan becomes a backfill: worked out once more, compared with what was shown, and recorded in one go."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.db import transaction
 
@@ -132,7 +132,10 @@ def _causes(now: Plan, since: str) -> Sequence[str]:
     """Three things at most that have happened since, on which the plan depends."""
     try:
         at = datetime.fromisoformat(since)
-    except ValueError:
+        if at.tzinfo is None:
+            return ()
+        at = at.astimezone(UTC)
+    except (ValueError, OverflowError):
         return ()
     dags = [part.dag for part in now.parts] or list(now.ask.dags)
     keys = {key for part in now.parts for key in part.order}

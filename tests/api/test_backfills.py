@@ -90,6 +90,14 @@ class TestStart:
         assert detail.startswith("the plan has changed since it was shown: 3 partitions were to run, now 2")
         assert not Backfill.objects.exists()
 
+    @pytest.mark.parametrize(
+        "plan",
+        ["x~y~z", "2026-03-08", "2026-03-08~0~x", "2026-03-08T09:00:00~9~x", "9999-12-31T23:59:59-14:00~0~x"],
+    )
+    def test_of_a_plan_that_nobody_was_shown_is_refused(self, api, load, plan):
+        detail = begun(api, 409, selection="2026-03-02", plan=plan)["detail"]
+        assert detail.startswith("the plan has changed since it was shown: ")
+
     def test_by_state(self, api, load):
         emit("days", *days(1, 8))
         found = begun(api, states="missing")
