@@ -2,7 +2,11 @@
 (() => {
   "use strict";
 
-  Idiomorph.defaults.ignoreActiveValue = true;
+  // What somebody types stays. Idiomorph would leave all that is inside what has the focus, also the words of a link.
+  Object.defineProperty(Idiomorph.defaults, "ignoreActiveValue", {
+    enumerable: true,
+    get: () => document.activeElement.matches("input, textarea, select"),
+  });
   Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
     !(name === "open" && (node.tagName === "DETAILS" || node.tagName === "DIALOG"));
 
@@ -145,9 +149,11 @@
   };
   document.body.addEventListener("done", ({ detail }) => {
     dialog().close();
+    for (const flash of document.querySelectorAll(".flash")) flash.remove(); // said of what was before
     say(detail.words);
     setTimeout(() => { if (document.getElementById("said").textContent === detail.words) say(""); }, 6000);
-    lookAnew();
+    // Also of a part that has ended and is not polled any more: a deed may have begun it again.
+    for (const part of document.querySelectorAll('[hx-trigger="refresh"]')) htmx.trigger(part, "refresh");
   });
   window.addEventListener("pageshow", () => {
     for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
