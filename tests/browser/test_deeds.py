@@ -84,3 +84,52 @@ class TestButtons:
         end.touch()
         state(page, "cancelled")
         assert page.evaluate("window.notReloaded")
+
+
+@pytest.fixture
+def phone(browser, installation: Installation, session: dict[str, object]):
+    """A narrow screen, on which the panel of a partition lies below the grid."""
+    context = browser.new_context(
+        base_url=installation.address(),
+        storage_state=session,
+        viewport={"width": 390, "height": 700},
+        has_touch=True,
+        is_mobile=True,
+    )
+    yield context.new_page()
+    context.close()
+
+
+class TestPanelBelow:
+    GRID = "/assets/stock_lists?zoom=2026-03"
+
+    def test_a_tap_leads_to_it_and_closing_leads_back(self, phone: Page):
+        phone.goto(self.GRID)
+        square = phone.locator('a.c[aria-label^="2026-03-11:"]')
+        square.tap()
+        heading = phone.get_by_role("heading", name="2026-03-11")
+        expect(heading).to_be_in_viewport()
+        expect(phone.locator("#panel")).to_be_focused()
+        phone.locator("#panel").get_by_role("link", name="Close").tap()
+        expect(square).to_be_focused()
+        expect(square).to_be_in_viewport()
+
+    def test_an_address_with_a_key_leads_to_it(self, phone: Page):
+        phone.goto(f"{self.GRID}&key=2026-03-11")
+        expect(phone.get_by_role("heading", name="2026-03-11")).to_be_in_viewport()
+
+    def test_a_refresh_leaves_one_where_one_is(self, phone: Page):
+        phone.goto(f"{self.GRID}&key=2026-03-11")
+        expect(phone.get_by_role("heading", name="2026-03-11")).to_be_in_viewport()
+        phone.evaluate("scrollTo(0, 0)")
+        with phone.expect_response(lambda answer: answer.request.headers.get("hx-target") == "panel"):
+            pass
+        phone.wait_for_timeout(300)
+        assert phone.evaluate("scrollY") == 0
+
+    def test_beside_the_grid_the_square_keeps_the_focus(self, page: Page):
+        page.goto(self.GRID)
+        square = page.locator('a.c[aria-label^="2026-03-11:"]')
+        square.click()
+        expect(page.get_by_role("heading", name="2026-03-11")).to_be_visible()
+        expect(square).to_be_focused()
