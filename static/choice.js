@@ -76,12 +76,35 @@
     return terms.join(", ");
   };
 
+  // The bar says what is selected and offers what can be done with it. While another selection is asked for it does
+  // neither: what it says is not what is asked for any more.
+  const wanted = (address) => {
+    const query = new URL(address, location).searchParams;
+    return `${query.get("sel") ?? ""} ${query.get("only") ?? ""}`;
+  };
+  let drawn = wanted(location);
+  const wait = (isWaiting) => {
+    const bar = document.querySelector(".choice");
+    if (!bar) return;
+    bar.ariaBusy = isWaiting ? "true" : null;
+    for (const part of bar.querySelectorAll(".acts, .chips")) part.inert = isWaiting;
+  };
+  document.addEventListener("htmx:beforeSend", ({ detail }) => {
+    if (detail.target.id === "board" && wanted(detail.pathInfo.finalRequestPath) !== drawn) wait(true);
+  });
+  document.addEventListener("htmx:afterRequest", ({ detail }) => {
+    if (detail.target.id !== "board") return;
+    if (detail.successful) drawn = wanted(detail.pathInfo.finalRequestPath);
+    wait(false);
+  });
+
   const write = (words) => {
     const address = new URL(location);
     address.searchParams.delete("only");
     if (words) address.searchParams.set("sel", words);
     else address.searchParams.delete("sel");
     history.replaceState(history.state, "", address);
+    if (wanted(address) !== drawn) wait(true);
     htmx.trigger(document.getElementById("board"), "refresh");
   };
   const settle = (grid) => {

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.installed import Installation
 
@@ -133,3 +133,21 @@ class TestPanelBelow:
         square.click()
         expect(page.get_by_role("heading", name="2026-03-11")).to_be_visible()
         expect(square).to_be_focused()
+
+
+class TestSelectionOnItsWay:
+    def test_the_bar_offers_nothing_until_the_answer_is_there(self, page: Page):
+        page.goto("/assets/stock_lists?zoom=2026-03&sel=[2026-03-20...2026-03-22]")
+        bar = page.get_by_role("group", name="Selection")
+        expect(bar).to_contain_text("3 partitions selected")
+        asked: list[Route] = []
+        page.route("**/*sel=2026-03-25*", lambda route: asked.append(route))
+        field = page.get_by_label("Select", exact=True)
+        field.fill("2026-03-25")
+        field.press("Enter")
+        expect(bar).to_have_attribute("aria-busy", "true")
+        assert bar.locator(".acts").evaluate("acts => acts.inert")
+        asked[0].continue_()
+        expect(bar).to_contain_text("1 partition selected")
+        expect(bar).not_to_have_attribute("aria-busy", "true")
+        assert not bar.locator(".acts").evaluate("acts => acts.inert")
