@@ -77,6 +77,8 @@ def run(request: HtmxRequest, pk: int) -> HttpResponse:
         "run": row,
         "is_open": row.state not in DagRun.FINISHED,
         "made_from": later(board.made_from, row),
+        "without": later(board.fired_without, row),
+        "reason": later(board.reason_of, row),
         "produced": later(_produced, row),
         "log": later(_log, row, everything),
     }

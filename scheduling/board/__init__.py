@@ -19,6 +19,7 @@ from scheduling.board.choice import Choice, choose, chosen, example, spelled
 from scheduling.board.dags import DagLine, lines, next_ticks, schedule_words, suggestions
 from scheduling.board.drawn import Lack
 from scheduling.board.excerpts import Excerpt
+from scheduling.board.firing import Without, fired_without, reason_of
 from scheduling.board.grids import lay_out
 from scheduling.board.heat import Heat, measure, number
 from scheduling.board.keylists import KeyLine, listed
@@ -70,6 +71,7 @@ __all__ = [
     "Stretch",
     "Tally",
     "Together",
+    "Without",
     "backfills",
     "choose",
     "chosen",
@@ -79,6 +81,7 @@ __all__ = [
     "events",
     "example",
     "facts",
+    "fired_without",
     "flow",
     "held_runs",
     "journal",
@@ -97,6 +100,7 @@ __all__ = [
     "peek",
     "progress",
     "read",
+    "reason_of",
     "runs",
     "schedule_words",
     "spans",

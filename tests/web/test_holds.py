@@ -245,6 +245,20 @@ class TestFire:
         assert (entry.by, entry.via, entry.reason) == ("operator", "web", "the boss waits")
         assert "fired without some keys" in read(visitor.get("/runs")).text
 
+    def test_the_run_says_without_what_by_whom_and_why(self, visitor, day):
+        visitor.post(f"/held/{day.pk}/fire", {"reason": "the boss waits"})
+        text = read(visitor.get(f"/runs/{DagRun.objects.get().pk}")).text
+        assert "Fired by hand without 3 keys of hourly: hours 09, 11, 22" in text
+        assert "Type asset triggered, fired by hand by operator" in text
+        assert "Reason the boss waits" in text
+        assert "Attempt" not in text
+
+    def test_keys_that_its_schedule_requires_no_more_are_named_one_by_one(self, visitor, day):
+        visitor.post(f"/held/{day.pk}/fire")
+        DagRun.objects.update(missing_keys=[{"asset": "hourly", "keys": ["09", "11"]}])
+        text = read(visitor.get(f"/runs/{DagRun.objects.get().pk}")).text
+        assert "Fired by hand without 2 keys of hourly: 09, 11" in text
+
     def test_a_second_click_makes_no_second_run(self, visitor, day):
         visitor.post(f"/held/{day.pk}/fire")
         response = visitor.post(f"/held/{day.pk}/fire")
