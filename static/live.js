@@ -162,11 +162,20 @@
     const address = form.getAttribute("action");
     htmx.ajax("POST", address, { source: form, target: dialog(), swap: "innerHTML", values });
   };
+  // The link to a deed may be gone with what it was for: the focus stays in its part, not at the top of the page.
+  let returned = null;
+  document.addEventListener("htmx:afterSettle", ({ detail }) => {
+    if (!returned || returned.isConnected || document.activeElement !== document.body) return;
+    returned = null;
+    detail.elt.tabIndex = -1;
+    detail.elt.focus({ preventScroll: true });
+  });
   document.body.addEventListener("done", ({ detail }) => {
     dialog().close();
     for (const flash of document.querySelectorAll(".flash")) flash.remove(); // said of what was before
     say(detail.words);
     setTimeout(() => { if (document.getElementById("said").textContent === detail.words) say(""); }, 6000);
+    returned = document.activeElement;
     // Also of a part that has ended and is not polled any more: a deed may have begun it again.
     for (const part of document.querySelectorAll('[hx-trigger="refresh"]')) htmx.trigger(part, "refresh");
   });

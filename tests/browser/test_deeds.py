@@ -81,6 +81,7 @@ class TestButtons:
         expect(page.get_by_role("link", name="Pause…")).to_be_visible()
         do(page, "Cancel…", "Cancel backfill")
         expect(page.get_by_role("link", name="Pause…")).to_have_count(0)
+        expect(page.locator("#now")).to_be_focused()
         end.touch()
         state(page, "cancelled")
         assert page.evaluate("window.notReloaded")
