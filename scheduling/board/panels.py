@@ -10,6 +10,7 @@ from core.models import Asset, AssetEvent, ConsumedEvent, Dag, DagRun, HeldRun, 
 from scheduling import dynamic, holds, listening
 from scheduling.algebra.mappers import Mapper
 from scheduling.algebra.phrases import key_list
+from scheduling.algebra.progress import Progress
 from scheduling.algebra.verdicts import Verdict
 from scheduling.belonging import EVERYTHING, Sight
 from scheduling.board.cells import Look
@@ -125,8 +126,8 @@ def made_from(run: DagRun | None) -> list[Source]:
         :CONSUMED
     ]:
         by_asset.setdefault((name, pk), {})[key or "no key"] = None
-    unexpected = _unexpected(run) if by_asset else {}
-    return [_source(name, keys, unexpected.get(pk, frozenset())) for (name, pk), keys in by_asset.items()]
+    known = _progress(run) if by_asset else {}
+    return [_source(name, list(keys), known.get(pk, [])) for (name, pk), keys in by_asset.items()]
 
 
 def not_counted(mapper: Mapper, key: str, downstream: str) -> str:
@@ -145,27 +146,32 @@ def any_of(pairs: Iterable[tuple[int, str]]) -> Q:
     return condition
 
 
-def _source(name: str, keys: Iterable[str], unexpected: frozenset[str]) -> Source:
+def _source(name: str, keys: Sequence[str], known: Sequence[Progress]) -> Source:
+    unexpected = frozenset(key for each in known for key in each.unexpected)
     counted = [key for key in keys if key not in unexpected]
-    return Source(name, _words(counted) if counted else "", tuple(key for key in keys if key in unexpected))
+    required = next((each.required for each in known if each.required), ())
+    words = _words(counted, required if frozenset(required).issuperset(counted) else counted)
+    return Source(name, words, tuple(key for key in keys if key in unexpected))
 
 
-def _unexpected(run: DagRun) -> dict[int, frozenset[str]]:
-    """Keys that came for the held runs of `run` and are not required, by asset."""
+def _progress(run: DagRun) -> dict[int, list[Progress]]:
+    """How far the held runs of `run` were, by asset."""
     rows = list(HeldRun.objects.filter(run=run).select_related("dag"))
     heard = listening.of_dags({row.dag for row in rows})
-    found: dict[int, frozenset[str]] = {}
+    found: dict[int, list[Progress]] = {}
     for row, verdict in zip(rows, holds.assess(rows, now=run.queued_at).values(), strict=True):
         answer = heard[row.dag_id]
         if isinstance(answer, DagListening):
-            by_leaf = {each.leaf: frozenset(each.unexpected) for each in verdict.progress}
             for asset_id, leaf in answer.leaf_of.items():
-                found[asset_id] = found.get(asset_id, frozenset()) | by_leaf.get(leaf, frozenset())
+                found.setdefault(asset_id, []).extend(each for each in verdict.progress if each.leaf == leaf)
     return found
 
 
-def _words(keys: Sequence[str]) -> str:
-    return keys[0] if len(keys) == 1 else f"{len(keys)} keys: {key_list(keys, keys, '').strip()}"
+def _words(keys: Sequence[str], among: Sequence[str]) -> str:
+    """Nothing, the key, or how many and which: a range has every key of `among` that lies in it."""
+    if len(keys) < 2:
+        return "".join(keys)
+    return f"{len(keys)} keys: {key_list(keys, among, '').strip()}"
 
 
 def _run(partition: Partition | None) -> DagRun | None:

@@ -251,6 +251,7 @@ class TestFire:
         assert "Fired by hand without 3 keys of hourly: hours 09, 11, 22" in text
         assert "Type asset triggered, fired by hand by operator" in text
         assert "Reason the boss waits" in text
+        assert "21 keys: 00–08, 10, 12–21, 23" in text
         assert "Attempt" not in text
 
     def test_keys_that_its_schedule_requires_no_more_are_named_one_by_one(self, visitor, day):
