@@ -34,7 +34,13 @@ def _list(given: Namespace) -> Reply:
         verdict=given.verdict, only_late=given.late, dag=given.dag, asset=given.asset, key=given.key
     )
     rows = board.held_runs(wanted, now=now(), size=given.limit).rows
-    return table([_row(each) for each in rows], COLUMNS, "Nothing waits.")
+    return table([_row(each) for each in rows], COLUMNS, _nothing(given))
+
+
+def _nothing(given: Namespace) -> str:
+    if given.dag or given.key or given.asset or given.verdict:
+        return "There are no such held runs."
+    return "Nothing that waits is late." if given.late else "Nothing waits."
 
 
 def _show(given: Namespace) -> Reply:

@@ -90,8 +90,13 @@ class TestHeld:
         [row] = partita("held", as_json=True)
         assert (row["verdict"], row["sentence"]) == ("waiting", "waiting on 1 of 3: key us")
         assert "waiting on 1 of 3: key us" in partita("held", "--dag", "lab_region_rollup")
-        assert partita("held", "--asset", "plain_asset") == "Nothing waits.\n"
-        assert partita("held", "--late") == "Nothing waits.\n"
+
+    def test_says_what_it_did_not_find(self, partita, held):
+        assert partita("held", "--late") == "Nothing that waits is late.\n"
+        for narrowed in (("--asset", "plain_asset"), ("--late", "--dag", "lab_region_rollup")):
+            assert partita("held", *narrowed) == "There are no such held runs.\n"
+        held.delete()
+        assert partita("held") == "Nothing waits.\n"
 
     def test_one_with_its_keys(self, partita, held):
         row = partita("held", "show", str(held.pk), as_json=True)
