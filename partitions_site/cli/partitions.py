@@ -43,9 +43,11 @@ def do(given: Namespace) -> Reply:
         if choice.wrong:
             raise NotFound(f"{choice.wrong}\n{choice.pointed}".strip())
         chosen = choice.positions
-    none, found = f"{asset} has no such partitions.", board.spans(cells, looks, among=chosen)
+    none = f"{asset} has no such partitions."
     if given.ranges:
-        return table([asdict(each) for each in board.named(cells, found[: given.limit])], RANGES, none)
+        ranges = board.in_lanes(cells, looks, among=chosen)[: given.limit]
+        return table([asdict(each) for each in ranges], RANGES, none)
+    found = board.spans(cells, looks, among=chosen)
     positions = list(islice(chain.from_iterable(span for _, span in found), given.limit))
     places = cells.places.places_at(positions)
     rows = [

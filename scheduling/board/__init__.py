@@ -40,7 +40,7 @@ from scheduling.board.panels import Facts, Source, facts, made_from
 from scheduling.board.peeks import Peek, peek
 from scheduling.board.reading import Read, data_at, read
 from scheduling.board.squares import Grid
-from scheduling.board.stretches import Stretch, named, spans
+from scheduling.board.stretches import Stretch, in_lanes, named, spans
 
 __all__ = [
     "STANDINGS",
@@ -84,6 +84,7 @@ __all__ = [
     "fired_without",
     "flow",
     "held_runs",
+    "in_lanes",
     "journal",
     "keys_of",
     "late_among",

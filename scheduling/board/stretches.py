@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 
 from scheduling.algebra.subsets import Subset
 from scheduling.board.cells import Cells, Look
@@ -48,6 +49,27 @@ def named(cells: Cells, found: Sequence[Span]) -> list[Stretch]:
     return [
         Stretch(first.key, last.key, look.word, len(span))
         for (look, span), first, last in zip(found, ends[::2], ends[1::2], strict=True)
+    ]
+
+
+def in_lanes(cells: Cells, looks: Collection[Look], *, among: Subset | None = None) -> list[Stretch]:
+    """The same with the keys at their ends, for each value of the dimensions that are not counted along.
+
+    Counted along is time, or the last dimension where there is none.
+    """
+    if cells.places.lane_count(cells.positions()) <= 1:
+        return named(cells, spans(cells, looks, among=among))
+    lanes: dict[tuple[str, ...], list[tuple[str, Look | None]]] = {}
+    for at, place in enumerate(cells.places):
+        look = cells.look(at)
+        is_wanted = look in looks and (among is None or at in among)
+        lane = place.others if cells.unit else place.others[:-1]
+        lanes.setdefault(lane, []).append((place.key, look if is_wanted else None))
+    return [
+        Stretch(same[0][0], same[-1][0], look.word, len(same))
+        for lane in lanes.values()
+        for look, group in groupby(lane, key=itemgetter(1))
+        if look is not None and (same := list(group))
     ]
 
 

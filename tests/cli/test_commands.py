@@ -9,7 +9,9 @@ from django.utils import timezone
 from core.models import AssetEvent, Backfill, Dag, DagRun, HeldRun, JournalEntry, LogLine
 from scheduling import claims, ticks
 from scheduling.algebra import specs
-from scheduling.algebra.partitions import DynamicPartitions
+from scheduling.algebra.dimensions import MultiPartitions
+from scheduling.algebra.partitions import DynamicPartitions, StaticPartitions
+from scheduling.algebra.time_partitions import DailyPartitions
 from tests.engine import world
 from tests.engine.world import asset
 
@@ -43,8 +45,6 @@ class TestAssets:
 class TestPartitions:
     @pytest.fixture
     def days(self, lab):
-        from scheduling.algebra.time_partitions import DailyPartitions
-
         return asset("days", partitions=specs.dump(DailyPartitions("2026-03-01", end="2026-03-06")))
 
     def test_are_told_key_by_key(self, partita, days):
@@ -60,6 +60,26 @@ class TestPartitions:
             ("2026-03-01", "2026-03-01", 1),
             ("2026-03-03", "2026-03-05", 3),
         ]
+
+    @pytest.mark.parametrize("end", ["2026-03-04", None])
+    def test_as_ranges_of_each_value_of_the_other_dimensions(self, partita, lab, end):
+        days = DailyPartitions("2026-03-01", end=end)
+        both = MultiPartitions({"city": StaticPartitions(["seattle", "sf"]), "day": days})
+        asset("weather", partitions=specs.dump(both))
+        partita("emit", "weather", "sf|2026-03-02")
+        words = ("--ranges", "--state", "missing", "--select", "*|[2026-03-01...2026-03-03]")
+        rows = partita("partitions", "weather", *words, as_json=True)
+        assert [(row["first_key"], row["last_key"], row["count"]) for row in rows] == [
+            ("seattle|2026-03-01", "seattle|2026-03-03", 3),
+            ("sf|2026-03-01", "sf|2026-03-01", 1),
+            ("sf|2026-03-03", "sf|2026-03-03", 1),
+        ]
+
+    def test_as_ranges_without_time(self, partita, lab):
+        both = MultiPartitions({"shop": StaticPartitions(["x", "y"]), "size": StaticPartitions(["l", "m"])})
+        asset("stock", partitions=specs.dump(both))
+        rows = partita("partitions", "stock", "--ranges", as_json=True)
+        assert [(row["first_key"], row["last_key"]) for row in rows] == [("x|l", "x|m"), ("y|l", "y|m")]
 
     def test_that_a_selection_means(self, partita, refused, days):
         rows = partita("partitions", "days", "--select", "[2026-03-04...]", as_json=True)
