@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from core.models import Asset, Dependency, Outlet
 from partitions_site.cli.parsing import add_limit, find_asset, now
-from partitions_site.cli.replies import Reply, Row, sheet, shown, table
+from partitions_site.cli.replies import Reply, Row, none_of, sheet, shown, table
 from scheduling import board
 
 COLUMNS = {
@@ -32,7 +32,7 @@ def do(given: Namespace) -> Reply:
 def _list(given: Namespace) -> Reply:
     rows = Asset.objects.filter(name__icontains=given.match)
     found = list((rows if given.all else rows.filter(is_active=True)).order_by("name")[: given.limit])
-    return table(_rows(found), COLUMNS, "There are no such assets.")
+    return table(_rows(found), COLUMNS, none_of("assets", given.match))
 
 
 def _one(asset: Asset) -> Reply:

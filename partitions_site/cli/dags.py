@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 from core.models import Dag
 from partitions_site.cli.parsing import add_deed, add_limit, deed, deed_of, find_dag, now
-from partitions_site.cli.replies import Reply, Row, done, sheet, shown, table
+from partitions_site.cli.replies import Reply, Row, done, none_of, sheet, shown, table
 from scheduling import board, configuration, ticks
 from scheduling.board import DagLine
 
@@ -41,7 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def _list(given: Namespace) -> Reply:
     rows = Dag.objects.filter(dag_id__icontains=given.match)
     found = list((rows if given.all else rows.filter(is_active=True)).order_by("dag_id")[: given.limit])
-    return table([_row(line) for line in board.lines(found)], COLUMNS, "There are no such Dags.")
+    return table([_row(line) for line in board.lines(found)], COLUMNS, none_of("Dags", given.match))
 
 
 def _show(given: Namespace) -> Reply:

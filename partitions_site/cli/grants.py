@@ -7,7 +7,7 @@ from django.contrib.auth.models import Group
 from partitions_site import granting
 from partitions_site.cli.names import called
 from partitions_site.cli.parsing import NotFound, Spoken, add_deeds, add_limit, deed, find_login, now, number
-from partitions_site.cli.replies import Reply, done, table
+from partitions_site.cli.replies import Reply, done, none_of, table
 from partitions_site.models import Grant
 
 COLUMNS = {"id": "GRANT", "asset_group": "ASSETS OF", "role": "ROLE", "user": "LOGIN", "team": "TEAM"}
@@ -35,7 +35,7 @@ def _list(given: Namespace) -> Reply:
     rows = granting.of(find_login(given.login)) if given.login else granting.everybodys()
     found = rows.filter(asset_group=given.group) if given.group else rows
     ordered = found.order_by("asset_group", "id")[: given.limit]
-    return table([_row(each) for each in ordered], COLUMNS, "There are no such grants.")
+    return table([_row(each) for each in ordered], COLUMNS, none_of("grants", given.group, given.login))
 
 
 def _give(given: Namespace) -> Reply:

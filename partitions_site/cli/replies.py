@@ -30,6 +30,11 @@ def table(rows: Sequence[Row], columns: Mapping[str, str], none: str) -> Reply:
     return Reply(list(rows), lines)
 
 
+def none_of(things: str, *narrowed_by: object) -> str:
+    """What a list of no `things` says: `such` ones are meant if it was narrowed by anything."""
+    return f"There are no {'such ' if any(narrowed_by) else ''}{things}."
+
+
 def sheet(row: Row, lines: Sequence[str] = ()) -> Reply:
     """One thing: a line for each of its values, and `lines` below."""
     width = max(len(name) for name in row)

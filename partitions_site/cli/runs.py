@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 from core.models import DagRun, LogLine
 from partitions_site.cli.names import called
 from partitions_site.cli.parsing import NotFound, Spoken, add_narrowing, add_numbered, deed, now
-from partitions_site.cli.replies import Reply, Row, done, sheet, shown, table
+from partitions_site.cli.replies import Reply, Row, done, none_of, sheet, shown, table
 from scheduling import board, runs
 from scheduling.board import RunFilter
 
@@ -36,7 +36,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 def _list(given: Namespace) -> Reply:
     wanted = RunFilter(dag=given.dag, state=given.state, run_type=given.type, key=given.key)
     rows = board.runs(wanted, size=given.limit).rows
-    return table([_row(each) for each in rows], COLUMNS, "There are no such runs.")
+    return table(
+        [_row(each) for each in rows], COLUMNS, none_of("runs", given.dag, given.key, given.state, given.type)
+    )
 
 
 def _show(given: Namespace) -> Reply:

@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 from core.models import Sensor
 from partitions_site.cli.names import called
 from partitions_site.cli.parsing import NotFound, Spoken, add_deed, add_deeds, add_limit, deed, now
-from partitions_site.cli.replies import Reply, done, sheet, shown, table
+from partitions_site.cli.replies import Reply, done, none_of, sheet, shown, table
 from scheduling import configuration, sensors
 from scheduling.algebra.durations import duration_words
 
@@ -44,7 +44,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def _list(given: Namespace) -> Reply:
     rows = Sensor.objects.filter(name__icontains=given.match)
     found = (rows if given.all else rows.filter(is_active=True)).order_by("name")[: given.limit]
-    return table([_row(each) for each in found], COLUMNS, "There are no such sensors.")
+    return table([_row(each) for each in found], COLUMNS, none_of("sensors", given.match))
 
 
 def _show(given: Namespace) -> Reply:

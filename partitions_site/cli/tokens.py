@@ -6,7 +6,7 @@ from datetime import timedelta
 from partitions_site import tokens
 from partitions_site.cli.names import called
 from partitions_site.cli.parsing import NotFound, Spoken, add_deeds, deed, find_login, now
-from partitions_site.cli.replies import Reply, done, shown, table
+from partitions_site.cli.replies import Reply, done, none_of, shown, table
 from partitions_site.models import ApiToken
 
 COLUMNS = {
@@ -36,7 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def _list(given: Namespace) -> Reply:
     rows = tokens.of(find_login(given.owner)) if given.owner else tokens.everybodys()
-    return table([_row(each) for each in rows], COLUMNS, "There are no such tokens.")
+    return table([_row(each) for each in rows], COLUMNS, none_of("tokens", given.owner))
 
 
 def _make(given: Namespace) -> Reply:

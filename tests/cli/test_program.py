@@ -83,6 +83,11 @@ class TestAnswers:
             assert json.loads(partita(*words)[1]) == []
         assert json.loads(partita("keys", "list", "--json")[1]) == []
 
+    @pytest.mark.parametrize("words", [["tokens"], ["sensors"], ["grants"], ["assets"], ["dags"], ["runs"]])
+    def test_where_there_is_nothing_at_all_such_is_not_said(self, words):
+        [thing] = words
+        assert partita(*words) == (0, f"There are no {thing.replace('dags', 'Dags')}.\n")
+
     def test_a_database_that_is_not_there_is_said(self, settings, monkeypatch, capsys):
         from django.db import OperationalError
 
