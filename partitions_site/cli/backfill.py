@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from core.models import Backfill, BackfillPartition
 from partitions_site.cli.parsing import NotFound, add_deed, deed, deed_of, find_dag, instant, now, number
-from partitions_site.cli.replies import Reply, Row, shown
+from partitions_site.cli.replies import Reply, Row, none_of, shown
 from scheduling import backfills
 from scheduling.backfills import Ask, Dates, Order, Plan, Reprocess, Wanted, reading
 
@@ -69,7 +69,7 @@ def _list(given: Namespace) -> Reply:
         f"{each['id']}  {each['status']}  {', '.join(each['dag_ids'])}  {row.words}  {progress[row.pk].words}"
         for row, each in zip(rows, value, strict=True)
     ]
-    return Reply(value, lines)
+    return Reply(value, lines or [none_of("backfills", dag)])
 
 
 def _show(given: Namespace) -> Reply:

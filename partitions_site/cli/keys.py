@@ -22,8 +22,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def _list(given: Namespace) -> Reply:
-    found = list(dynamic.keys_of(given.name)) if given.name else sorted(dynamic.names())
-    return Reply(found, found)
+    if given.name:
+        found, none = list(dynamic.keys_of(given.name)), f"{given.name} has no keys."
+    else:
+        found, none = sorted(dynamic.names()), "There are no dynamic partitions."
+    return Reply(found, found or [none])
 
 
 def _add(given: Namespace) -> Reply:

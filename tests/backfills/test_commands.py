@@ -146,7 +146,7 @@ class TestLookingAndSteering:
         assert backfill("list") == [f"{row.pk}  running  load  [2026-03-01...2026-03-03]  3 open"]
         assert backfill("list", "--dag", "load") == backfill("list")
         producer("other", "others")
-        assert backfill("list", "--dag", "other") == []
+        assert backfill("list", "--dag", "other") == ["There are no such backfills."]
 
     def test_show_names_what_failed(self, row):
         drive(row, at=row.created_at, fail=["2026-03-02"])

@@ -263,6 +263,12 @@ class TestKeys:
         assert partita("keys", "list").split() == ["stores"]
         assert partita("keys", "remove", "stores", "b", as_json=True) == {"removed": ["b"], "count": 1}
 
+    def test_of_which_there_are_none(self, partita, lab):
+        assert partita("keys", "list") == "There are no dynamic partitions.\n"
+        asset("stores", partitions=specs.dump(DynamicPartitions("stores")))
+        assert partita("keys", "list", "stores") == "stores has no keys.\n"
+        assert partita("keys", "list", "stores", as_json=True) == []
+
     def test_of_partitions_that_nobody_has(self, refused, lab):
         assert refused("keys", "add", "nope", "a").startswith("partita: ")
 
@@ -282,6 +288,11 @@ class TestBackfill:
         assert partita("backfill", "show", pk, as_json=True)["dags"][0]["dag_id"] == "lab_hourly_sales"
         assert partita("backfill", "list", as_json=True)[0]["dag_ids"] == ["lab_hourly_sales"]
         assert partita("backfill", "cancel", pk).startswith(f"backfill {pk}: ")
+
+    def test_of_which_there_are_none(self, partita, lab):
+        assert partita("backfill", "list") == "There are no backfills.\n"
+        assert partita("backfill", "list", "--dag", "lab_plain") == "There are no such backfills.\n"
+        assert partita("backfill", "list", as_json=True) == []
 
     def test_points_at_what_is_wrong(self, refused, lab):
         told = refused("backfill", "plan", "lab_hourly_sales", "--select", "[2026-02-18T00:00:00..")
