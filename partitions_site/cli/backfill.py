@@ -149,10 +149,15 @@ def _told(plan: Plan) -> Iterable[str]:
         keys = part.keys
         span = f": {keys[0]} … {keys[-1]}" if len(keys) > 1 else "".join(f": {key}" for key in keys)
         left = "".join(f"; {count:,} left out: {reason}" for reason, count in part.reasons())
-        yield f"{part.dag}: {part.count:,} keys{span}{left}"
+        yield f"{part.dag}: {part.count:,} {_keys(part.count)}{span}{left}"
     for offer in plan.offers:
-        yield f"with --with-upstream, first {len(offer.keys):,} missing keys of {offer.dag}"
+        count = len(offer.keys)
+        yield f"with --with-upstream, first {count:,} missing {_keys(count)} of {offer.dag}"
     yield f"plan {plan.token()}" if plan.count else plan.why_nothing()
+
+
+def _keys(count: int) -> str:
+    return "key" if count == 1 else "keys"
 
 
 def _row(row: Backfill, progress: reading.Progress) -> Row:

@@ -10,6 +10,7 @@ from partitions_site import launch
 from partitions_site.cli.parsing import now
 from partitions_site.cli.replies import Reply
 from scheduling import checking
+from scheduling.algebra.phrases import some
 from scheduling.checking import Checked, Finding
 
 
@@ -42,7 +43,7 @@ def _line(each: Finding) -> str:
 
 
 def _verdict(checked: Checked, errors: int, found: int) -> str:
-    looked_at = f"{checked.dags} Dags in {checked.files} files"
+    looked_at = f"{some(checked.dags, 'Dag')} in {some(checked.files, 'file')}"
     if not found:
         return f"{looked_at}: nothing is wrong."
-    return f"{looked_at}: {errors} errors, {found - errors} warnings."
+    return f"{looked_at}: {some(errors, 'error')}, {some(found - errors, 'warning')}."

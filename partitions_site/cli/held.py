@@ -8,6 +8,7 @@ from partitions_site.cli.names import called
 from partitions_site.cli.parsing import NotFound, Spoken, add_narrowing, add_numbered, deed, now
 from partitions_site.cli.replies import Reply, Row, done, sheet, shown, table
 from scheduling import board, holds
+from scheduling.algebra.phrases import some
 from scheduling.algebra.progress import Progress
 from scheduling.algebra.verdicts import Kind, Verdict
 from scheduling.board import HeldFilter
@@ -55,7 +56,7 @@ def _show(given: Namespace) -> Reply:
 def _fire(given: Namespace) -> Reply:
     run = holds.fire_now(_find(given.id), deed=deed(given), at=now())
     missing = sum(len(each["keys"]) for each in run.missing_keys)
-    without = f", without {missing} keys" if missing else ""
+    without = f", without {some(missing, 'key')}" if missing else ""
     return done(f"{run.dag} runs for {run.partition_key}{without}: run {run.pk}", {"run": run.pk})
 
 

@@ -5,6 +5,7 @@ from argparse import ArgumentParser, Namespace
 from partitions_site.cli.parsing import add_deed, deed, deed_of, now
 from partitions_site.cli.replies import Reply, done
 from scheduling import dynamic
+from scheduling.algebra.phrases import some
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -41,4 +42,4 @@ def _remove(given: Namespace) -> Reply:
 
 def _changed(word: str, keys: list[str], name: str) -> Reply:
     count = len(dynamic.keys_of(name))
-    return done(f"{len(keys)} keys {word}, {count} there now", {word: keys, "count": count})
+    return done(f"{some(len(keys), 'key')} {word}, {count} there now", {word: keys, "count": count})

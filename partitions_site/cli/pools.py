@@ -4,8 +4,9 @@ from argparse import ArgumentParser, Namespace
 
 from core.models import Pool
 from partitions_site.cli.parsing import NotFound, Spoken, add_deeds, deed, now
-from partitions_site.cli.replies import Reply, done
+from partitions_site.cli.replies import Reply, done, none_of
 from scheduling import slots
+from scheduling.algebra.phrases import some
 from scheduling.configuration import pools
 
 
@@ -36,8 +37,12 @@ def _list(given: Namespace) -> Reply:
         }
         for pool in found
     ]
-    words = "{name}: {taken} of {slots} slots taken, {waiting} runs wait"
-    return Reply(rows, [words.format(**row) for row in rows] or ["There are no pools."])
+    return Reply(rows, [_words(pool, use[pool.pk]) for pool in found] or [none_of("pools")])
+
+
+def _words(pool: Pool, use: slots.Use) -> str:
+    wait = "1 run waits" if use.waiting == 1 else f"{use.waiting} runs wait"
+    return f"{pool.name}: {use.taken} of {some(pool.slots, 'slot')} taken, {wait}"
 
 
 def _set(given: Namespace) -> Reply:
@@ -46,7 +51,7 @@ def _set(given: Namespace) -> Reply:
         pools.change(pool, slots=given.slots, description=given.description, deed=said, at=at)
     else:
         pools.make(given.name, given.slots, description=given.description or "", deed=said, at=at)
-    return done(f"{given.name}: {given.slots} slots", {"name": given.name, "slots": given.slots})
+    return done(f"{given.name}: {some(given.slots, 'slot')}", {"name": given.name, "slots": given.slots})
 
 
 def _delete(given: Namespace) -> Reply:

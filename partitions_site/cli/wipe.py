@@ -5,6 +5,7 @@ from argparse import ArgumentParser, Namespace
 from partitions_site.cli.parsing import add_deed, deed, find_asset, now
 from partitions_site.cli.replies import Reply, done
 from scheduling import wiping
+from scheduling.algebra.phrases import some
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -17,5 +18,5 @@ def add_arguments(parser: ArgumentParser) -> None:
 def do(given: Namespace) -> Reply:
     wiped = wiping.wipe(find_asset(given.asset), given.keys, deed=deed(given), at=now())
     named = len(set(given.keys))
-    sentence = f"{len(wiped)} of {named} partitions had data, and have none now"
+    sentence = f"{len(wiped)} of {some(named, 'partition')} had data, and have none now"
     return done(sentence, {"partition_keys": wiped, "named": named})

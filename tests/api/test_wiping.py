@@ -111,7 +111,7 @@ class TestCommand:
     def test_wipes(self):
         emit("a", "k", "l")
         said = ("--by", "bob", "--reason", "bad file")
-        assert self.wipe("a", "k", *said) == (0, "1 of 1 partitions had data, and have none now")
+        assert self.wipe("a", "k", *said) == (0, "1 of 1 partition had data, and have none now")
         assert self.wipe("a", "k", "l") == (0, "1 of 2 partitions had data, and have none now")
         entry = JournalEntry.objects.filter(event="partition wiped").earliest("id")
         assert (entry.by, entry.via, entry.reason) == ("bob", "cli", "bad file")

@@ -70,7 +70,7 @@ class TestPlan:
         producer("first", "as")
         listener("second", "as", "bs")
         lines = backfill("plan", "second", "--key", "2026-03-01")
-        assert "with --with-upstream, first 1 missing keys of first" in lines
+        assert "with --with-upstream, first 1 missing key of first" in lines
         both = backfill("plan", "second", "--key", "2026-03-01", "--with-upstream", "--keys")
         assert both == ["first 2026-03-01", "second 2026-03-01"]
 
@@ -182,7 +182,7 @@ class TestDynamicKeys:
     def test_are_added_listed_and_removed(self):
         assert run("dynamic_keys", "add", "stores", "berlin", "aachen") == ["2 keys added, 2 there now"]
         assert run("dynamic_keys", "list", "stores") == ["berlin", "aachen"]
-        assert run("dynamic_keys", "remove", "stores", "berlin", "x") == ["1 keys removed, 1 there now"]
+        assert run("dynamic_keys", "remove", "stores", "berlin", "x") == ["1 key removed, 1 there now"]
         assert dynamic.keys_of("stores") == ("aachen",)
 
     def test_say_who_did_it(self):

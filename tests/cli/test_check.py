@@ -130,7 +130,7 @@ class TestCommand:
     def test_warnings_are_no_errors_unless_they_are_to_be(self, shop):
         status, told = self.check()
         assert status == 0
-        assert told.splitlines()[-1] == "1 Dags in 1 files: 0 errors, 1 warnings."
+        assert told.splitlines()[-1] == "1 Dag in 1 file: 0 errors, 1 warning."
         assert self.check("--strict")[0] == 1
         assert self.check("--strict", "--ignore", "keyed-events")[0] == 0
 

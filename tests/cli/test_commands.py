@@ -126,7 +126,7 @@ class TestHeld:
     def test_fire(self, partita, held):
         told = partita("held", "fire", str(held.pk), "--by", "ann", "--reason", "us is closed")
         run = DagRun.objects.get()
-        assert told == f"lab_region_rollup runs for all_regions, without 1 keys: run {run.pk}\n"
+        assert told == f"lab_region_rollup runs for all_regions, without 1 key: run {run.pk}\n"
         entry = JournalEntry.objects.filter(by="ann").latest("pk")
         assert (entry.via, entry.reason) == ("cli", "us is closed")
 
@@ -261,6 +261,8 @@ class TestKeys:
         assert partita("keys", "add", "stores", "b", "a") == "2 keys added, 2 there now\n"
         assert partita("keys", "list", "stores").split() == ["b", "a"]
         assert partita("keys", "list").split() == ["stores"]
+        assert partita("keys", "add", "stores", "c") == "1 key added, 3 there now\n"
+        partita("keys", "remove", "stores", "c")
         assert partita("keys", "remove", "stores", "b", as_json=True) == {"removed": ["b"], "count": 1}
 
     def test_of_which_there_are_none(self, partita, lab):
@@ -283,6 +285,8 @@ class TestBackfill:
         assert [each["partition_key"][11:13] for each in plan["keys"]] == ["00", "01", "02"]
         row = partita("backfill", "start", *words, "--plan", plan["plan"], as_json=True)
         assert (row["planned"], row["open"]) == (3, 3)
+        one = partita("backfill", "plan", "lab_hourly_sales", "--key", "2026-02-18T03:00:00")
+        assert one.startswith("lab_hourly_sales: 1 key: 2026-02-18T03:00:00")
         pk = str(Backfill.objects.get().pk)
         assert partita("backfill", "pause", pk, as_json=True)["status"] == "paused"
         assert partita("backfill", "show", pk, as_json=True)["dags"][0]["dag_id"] == "lab_hourly_sales"

@@ -19,7 +19,7 @@ def sync_definitions(*sources: str) -> str:
 class TestCommand:
     def test_says_what_it_found(self, directory):
         directory.write("a", """DAG("one", schedule=Asset("x"))\nDAG("two")""")
-        assert sync_definitions(str(directory.path)) == "1 files, 1 assets, 2 Dags\n"
+        assert sync_definitions(str(directory.path)) == "1 file, 1 asset, 2 Dags\n"
 
     def test_takes_the_sources_of_the_installation(self, directory, settings):
         settings.DEFINITIONS = [directory.write("a", """DAG("one")""")]

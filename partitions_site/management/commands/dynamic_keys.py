@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from scheduling import dynamic
 from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.phrases import some
 from scheduling.journal import Deed
 
 
@@ -35,4 +36,4 @@ class Command(BaseCommand):
         except PartitionError as error:
             raise CommandError(str(error)) from error
         done = "added" if options["what"] == "add" else "removed"
-        self.stdout.write(f"{len(changed)} keys {done}, {len(dynamic.keys_of(name))} there now")
+        self.stdout.write(f"{some(len(changed), 'key')} {done}, {len(dynamic.keys_of(name))} there now")

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from scheduling import definitions
+from scheduling.algebra.phrases import some
 
 
 class Command(BaseCommand):
@@ -24,6 +25,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         report = definitions.sync(options["sources"] or settings.DEFINITIONS, at=datetime.now(UTC))
-        self.stdout.write(f"{report.files} files, {report.assets} assets, {report.dags} Dags")
+        assets, dags = some(report.assets, "asset"), some(report.dags, "Dag")
+        self.stdout.write(f"{some(report.files, 'file')}, {assets}, {dags}")
         if not report.ok:
             raise CommandError("\n".join(report.troubles))

@@ -20,6 +20,7 @@ from partitions_site.celery import app
 from partitions_site.login import Login, ensure_login
 from partitions_site.supervisor import Child, ChildKeepsEnding, supervise
 from scheduling import definitions, demo
+from scheduling.algebra.phrases import some
 
 
 class Command(BaseCommand):
@@ -56,7 +57,8 @@ class Command(BaseCommand):
 
     def _load_definitions(self) -> None:
         report = definitions.sync(settings.DEFINITIONS, at=timezone.now())
-        self.stdout.write(f"Definitions: {report.files} files, {report.assets} assets, {report.dags} Dags")
+        assets, dags = some(report.assets, "asset"), some(report.dags, "Dag")
+        self.stdout.write(f"Definitions: {some(report.files, 'file')}, {assets}, {dags}")
         for trouble in report.troubles:
             self.stderr.write(self.style.ERROR(trouble))
         if queued := demo.begin(at=timezone.now()):
