@@ -26,7 +26,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def do(given: Namespace) -> Reply:
-    return _one(find_asset(given.name)) if given.name else _list(given)
+    is_told_to_list = given.name == "list" and not Asset.objects.filter(name="list").exists()
+    return _one(find_asset(given.name)) if given.name and not is_told_to_list else _list(given)
 
 
 def _list(given: Namespace) -> Reply:

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from core.models import Dag
-from partitions_site.cli.parsing import add_deed, add_limit, deed, deed_of, find_dag, now
+from partitions_site.cli.parsing import add_deed, add_limit, add_list, deed, deed_of, find_dag, now
 from partitions_site.cli.replies import Reply, Row, done, none_of, sheet, shown, table
 from scheduling import board, configuration, ticks
 from scheduling.board import DagLine
@@ -36,6 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
             add_deed(each)
         if name == "unpause":
             each.add_argument("--make-up", action="store_true", help="make up the ticks that it has missed")
+    add_list(parser, deeds)
 
 
 def _list(given: Namespace) -> Reply:

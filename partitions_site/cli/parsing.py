@@ -4,6 +4,7 @@ import getpass
 import json
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace, _SubParsersAction
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NoReturn
@@ -58,7 +59,20 @@ def add_deeds(parser: ArgumentParser, *spoken: Spoken) -> dict[str, ArgumentPars
     for each in spoken:
         if each.is_deed:
             add_deed(made[each.name])
+    if "list" not in made:
+        add_list(parser, deeds)
     return made
+
+
+def add_list(parser: ArgumentParser, deeds: "_SubParsersAction[ArgumentParser]") -> None:
+    """`list`, for a command that lists things when it is given no deed: the same, with the same options."""
+    words = "list them, as without a deed"
+    listing = deeds.add_parser("list", help=words, description=words)
+    for action in parser._actions:
+        if action.option_strings and action.dest != "help":
+            same = copy(action)
+            same.default = SUPPRESS  # not to reset what stands before `list`
+            listing._add_action(same)
 
 
 def add_narrowing(parser: ArgumentParser, do: Do) -> None:

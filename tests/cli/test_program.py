@@ -88,6 +88,17 @@ class TestAnswers:
         [thing] = words
         assert partita(*words) == (0, f"There are no {thing.replace('dags', 'Dags')}.\n")
 
+    @pytest.mark.parametrize(
+        "name", ["assets", "held", "dags", "runs", "sensors", "tokens", "grants", "pools"]
+    )
+    def test_what_a_command_alone_lists_it_lists_when_told_to(self, name):
+        assert partita(name, "list") == partita(name)
+        assert json.loads(partita(name, "list", "--json")[1]) == []
+
+    @pytest.mark.parametrize("words", [["--match", "x", "list"], ["list", "--match", "x"]])
+    def test_a_list_is_narrowed_before_or_after_the_word(self, words):
+        assert partita("dags", *words)[1] == "There are no such Dags.\n"
+
     def test_a_database_that_is_not_there_is_said(self, settings, monkeypatch, capsys):
         from django.db import OperationalError
 
