@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -208,6 +209,11 @@ class TestProcess:
         assert first == "./partita: there is no command 'nonsense'"
         assert {line.split()[0] for line in rest if line.startswith("  ")} == {*names.COMMANDS}
         assert "is it 'partitions'?" in manage("partition").stderr
+
+    def test_the_help_of_the_one_entry_names_every_command(self):
+        words = [sys.executable, str(HOME / "partita"), "--help"]
+        told = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+        assert names.COMMANDS.keys() <= set(re.findall(r"\w+", told))
 
     def test_answers_in_the_name_that_was_typed(self, monkeypatch, capsys, db):
         monkeypatch.setattr(names, "CALLED", ["./partita"])
