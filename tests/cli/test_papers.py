@@ -1,4 +1,4 @@
-"""What docs/cli.md and docs/reporting.md say is so, and docs/operations.md of migrations."""
+"""What docs/cli.md and docs/reporting.md say is so, api.md of refusals, operations.md of migrations."""
 
 import ast
 import json
@@ -19,6 +19,7 @@ from scheduling import checking
 
 DOCS = Path(__file__).parents[2] / "docs"
 CLI, REPORTING = (DOCS / "cli.md").read_text(), (DOCS / "reporting.md").read_text()
+API = (DOCS / "api.md").read_text()
 MIGRATIONS = sorted((DOCS.parent / "core" / "migrations").glob("0*.py"))
 
 
@@ -42,6 +43,25 @@ class TestCommandLine:
     def test_names_codes_that_there_are(self):
         [line] = [each for each in CLI.split("\n\n") if each.startswith("Codes keep")]
         assert set(re.findall(r"`([a-z-]+)`", line)) < checking.CODES.keys()
+
+
+@pytest.mark.django_db
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("headers", "status"),
+        [
+            ({}, 401),
+            ({"HTTP_AUTHORIZATION": "Bearer pt_0123456789"}, 401),
+            ({"HTTP_AUTHORIZATION": "Bearer"}, 403),
+            ({"HTTP_AUTHORIZATION": "Bearer "}, 403),
+            ({"HTTP_AUTHORIZATION": "Bearer wrong"}, 403),
+        ],
+    )
+    def test_of_who_is_not_signed_in_are_as_the_paper_says(self, client, headers, status):
+        [told] = re.findall(rf"{status}: ([^.]*)\.", API.split("## Refusals")[1])
+        answer = client.get("/api/v2/assets", **headers)
+        assert answer.status_code == status
+        assert (answer.json()["detail"] == "Invalid JWT token") == ("`Invalid JWT token`" in told)
 
 
 def blocks(kind):
