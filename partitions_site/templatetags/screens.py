@@ -143,11 +143,11 @@ def as_json(value: Any) -> str:
 
 @register.filter
 def plain(value: Any) -> str:
-    """A stored value in a sentence: lists as their items, mappings as names with values, yes for true."""
+    """A stored value in words: lists as their items, mappings as sorted names with values, yes for true."""
     if value is None or isinstance(value, bool):
         return "none" if value is None else "yes" if value else "no"
     if isinstance(value, dict):
-        return ", ".join(f"{name} {plain(each)}" for name, each in value.items())
+        return ", ".join(f"{name} {plain(each)}" for name, each in sorted(value.items()))
     return ", ".join(map(plain, value)) if isinstance(value, list) else str(value)
 
 

@@ -57,5 +57,14 @@ def _short(value: Any) -> str:
         return "not set"
     if condition_specs.is_condition(value):
         return condition_specs.words(value)
-    text = json.dumps(value, ensure_ascii=False)
+    text = json.dumps(_type_first(value), ensure_ascii=False)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def _type_first(value: Any) -> Any:
+    """Its members by name, behind their type: PostgreSQL keeps no order of them."""
+    if isinstance(value, Mapping):
+        return {
+            name: _type_first(value[name]) for name in sorted(value, key=lambda name: (name != "type", name))
+        }
+    return [_type_first(each) for each in value] if isinstance(value, list) else value
