@@ -154,7 +154,8 @@ def ask(page: Page) -> None:
 def demo() -> Iterator[str]:
     """An installation with the examples replayed."""
     with tempfile.TemporaryDirectory() as directory:
-        broken = Path(directory) / "report.py"
+        broken = Path(tempfile.gettempdir(), "shop", "report.py")  # its name is in the pictures
+        broken.parent.mkdir(exist_ok=True)
         broken.write_text(BROKEN)
         made = Installation(
             Path(directory) / "var",
