@@ -17,6 +17,7 @@ from django.db.models import F
 from django.http import HttpRequest
 
 from partitions_site.models import SignInTries
+from scheduling.algebra.phrases import some
 
 SPAN = timedelta(minutes=5)
 FROM_ADDRESS, AT_NAME = 10, 40
@@ -27,7 +28,7 @@ class TooManyTries(Exception):
     """Nobody may try this for `seconds` more."""
 
     def __init__(self, seconds: int) -> None:
-        super().__init__(f"Too many failed sign-ins: try again in {seconds} seconds")
+        super().__init__(f"Too many failed sign-ins: try again in {some(seconds, 'second')}")
         self.seconds = seconds
 
 

@@ -200,8 +200,9 @@ def _with_facts(answer: Explanation, case: Case, verdict: Verdict, now: datetime
 
 def _silence(reasons: Sequence[str]) -> str:
     """That keys which it needs open no held run: what else must."""
-    others = "" if len(reasons) < 2 else f" (nor do {len(reasons) - 1} others)"
-    return f" By itself this opens nothing: {reasons[0]}{others}; another asset must." if reasons else ""
+    others = len(reasons) - 1
+    nor = f" (nor {'does another' if others == 1 else f'do {others} others'})" if others > 0 else ""
+    return f" By itself this opens nothing: {reasons[0]}{nor}; another asset must." if reasons else ""
 
 
 def _owed(case: Case, wanted: Sequence[Lack]) -> list[Owed]:

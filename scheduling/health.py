@@ -7,6 +7,7 @@ from django.conf import settings
 
 from core.models import AssetEvent, DagRun, HeldRun, Pulse
 from scheduling import slots
+from scheduling.algebra.phrases import some
 
 KEEP = timedelta(hours=1)
 
@@ -111,7 +112,7 @@ def _vital(name: str, kind: Pulse.Kind, pulses: list[Pulse], now: datetime) -> V
         sentence = f"{name}: {'running to their end' if kind == Pulse.Kind.SWEEP else f'{alive} alive'}"
     elif last:
         seconds = int((now - last).total_seconds())
-        sentence = f"{name}: silent for {seconds} seconds; {_MEANS[Pulse.Kind(kind)]}"
+        sentence = f"{name}: silent for {some(seconds, 'second')}; {_MEANS[Pulse.Kind(kind)]}"
     else:
         sentence = f"{name}: never seen; {_START[Pulse.Kind(kind)]}"
     return Vital(name, alive > 0, alive, last, sentence)

@@ -8,6 +8,7 @@ from django.db.models import Sum
 
 from core.models import Backfill, Dag, DagRun, Pulse
 from scheduling import health, slots
+from scheduling.algebra.phrases import are, some
 
 State = DagRun.State
 
@@ -59,24 +60,26 @@ def _of_backfill(backfill: Backfill) -> Iterator[Hindrance]:
         return
     running = backfill.runs.filter(state=State.RUNNING).select_related("dag").order_by("pk")
     if (count := running.count()) >= backfill.max_active_runs:
-        limit = f"Its backfill may have {backfill.max_active_runs} at a time, and {count} are running"
+        limit = f"Its backfill may have {backfill.max_active_runs} at a time, {_so_many(count)}"
         yield Hindrance("backfill", f"{limit}.", tuple(running[:NAMED]))
 
 
 def _of_limits(dag: Dag) -> Iterator[Hindrance]:
     running = dag.runs.filter(state=State.RUNNING).select_related("dag").order_by("pk")
     if (count := running.count()) >= dag.max_active_runs:
-        limit = f"{dag} may have {dag.max_active_runs} at a time, and {count} are running"
+        limit = f"{dag} may have {dag.max_active_runs} at a time, {_so_many(count)}"
         yield Hindrance("max_active_runs", f"{limit}.", tuple(running[:NAMED]))
     if dag.pool is None:
         return
     inside = DagRun.objects.filter(state=State.RUNNING, pool=dag.pool).select_related("dag").order_by("pk")
     taken = inside.aggregate(taken=Sum("pool_slots"))["taken"] or 0
     if taken + dag.pool_slots > dag.pool.slots:
-        full = (
-            f"{taken} of {dag.pool.slots} slots of pool {dag.pool} are taken, and it needs {dag.pool_slots}"
-        )
-        yield Hindrance("pool", f"{full}.", tuple(inside[:NAMED]))
+        has = f"Pool {dag.pool} has {some(dag.pool.slots, 'slot')}, {taken} taken"
+        yield Hindrance("pool", f"{has}; it needs {dag.pool_slots}.", tuple(inside[:NAMED]))
+
+
+def _so_many(count: int) -> str:
+    return f"and {count} {are(count)} running"
 
 
 def _in_line(run: DagRun, now: datetime) -> Iterator[Hindrance]:
@@ -84,9 +87,8 @@ def _in_line(run: DagRun, now: datetime) -> Iterator[Hindrance]:
         slots.startable(now).filter(dag=run.dag, backfill=run.backfill, pk__lt=run.pk).select_related("dag")
     )
     if count := before.count():
-        yield Hindrance(
-            "queue", f"{count} queued runs of {run.dag} are before it.", tuple(before.order_by("pk")[:NAMED])
-        )
+        some_runs = f"{some(count, 'queued run')} of {run.dag} {are(count)}"
+        yield Hindrance("queue", f"{some_runs} before it.", tuple(before.order_by("pk")[:NAMED]))
 
 
 def _on_its_way(run: DagRun, now: datetime) -> Hindrance:

@@ -29,6 +29,7 @@ from partitions_site.api.parsing import JsonBody
 from partitions_site.api.throttles import PerCaller
 from partitions_site.deeds import deed_of
 from partitions_site.models import ApiToken
+from scheduling.algebra.phrases import some
 from scheduling.belonging import Sight, Thing
 from scheduling.journal import Deed
 
@@ -102,7 +103,7 @@ class Address(APIView):
 
     def throttled(self, request: Request, wait: float) -> NoReturn:
         seconds = max(1, ceil(wait))
-        raise TooMany(f"Too many requests: try again in {seconds} seconds", wait=seconds)
+        raise TooMany(f"Too many requests: try again in {some(seconds, 'second')}", wait=seconds)
 
 
 class OpenAddress(Address):

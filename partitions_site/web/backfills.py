@@ -15,6 +15,7 @@ from partitions_site.web.confirm import Question
 from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, later, sight_of, whole
 from scheduling import backfills as engine
 from scheduling import board
+from scheduling.algebra.phrases import some
 from scheduling.board import BackfillFilter, PlannedKey, Progress
 from scheduling.journal import Deed
 
@@ -74,7 +75,7 @@ def pause(request: HtmxRequest, pk: int) -> HttpResponse:
     question = Question(
         title="Pause this backfill?",
         sentences=(
-            f"{how.open} of its {how.planned} keys are still to do; none of them starts while it is paused.",
+            f"{_to_do(how)}; none of them starts while it is paused.",
             "Runs that are under way finish, and it can be resumed at any time.",
         ),
         button="Pause",
@@ -91,7 +92,7 @@ def resume(request: HtmxRequest, pk: int) -> HttpResponse:
     undone = how.open or how.failed + how.cancelled
     question = Question(
         title="Resume this backfill?",
-        sentences=(f"It goes on with the {undone} keys that are not done.",),
+        sentences=(f"It goes on with what is not done: {some(undone, 'key')}.",),
         button="Resume",
         back=_page_of(pk),
     )
@@ -106,7 +107,7 @@ def cancel(request: HtmxRequest, pk: int) -> HttpResponse:
     question = Question(
         title="Cancel this backfill?",
         sentences=(
-            f"{how.open} of its {how.planned} keys are still to do: those that have not started never will.",
+            f"{_to_do(how)}: those that have not started never will.",
             "Runs that are under way finish and count; queued ones are cancelled. What is done stays done.",
         ),
         button="Cancel backfill",
@@ -140,6 +141,10 @@ def _do(request: HtmxRequest, how: Progress, question: Question, act: Act, said:
         return question.back, said
 
     return confirm.act(request, question, do)
+
+
+def _to_do(how: Progress) -> str:
+    return f"{how.open} of {some(how.planned, 'key')} still to do"
 
 
 def _progress(request: HtmxRequest, pk: int) -> Progress:

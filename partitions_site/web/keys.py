@@ -16,6 +16,7 @@ from partitions_site.web.confirm import Question
 from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, go
 from scheduling import dynamic
 from scheduling.algebra.errors import InvalidKey, PartitionError
+from scheduling.algebra.phrases import some
 
 ADD, CHANGE = "core.add_dynamickey", "core.change_dynamickey"
 
@@ -41,7 +42,8 @@ def add(request: HtmxRequest) -> HttpResponse:
     except PartitionError as error:
         return answer(request, *parts, context | {"problem": str(error)}, status=422)
     there = len(wanted) - len(added)
-    messages.success(request, f"Added {len(added)} keys.{f' {there} were there already.' if there else ''}")
+    already = f" {there} {'was' if there == 1 else 'were'} there already." if there else ""
+    messages.success(request, f"Added {some(len(added), 'key')}.{already}")
     shown = {"key": wanted[0]} if is_removable(row, wanted[0]) else {}
     return go(request, f"{reverse('asset', args=[row.name])}?{urlencode(shown)}")
 

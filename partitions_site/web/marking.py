@@ -12,6 +12,7 @@ from core.models import Asset, AssetEvent
 from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, go, whole
 from scheduling import board, events, wiping
 from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.phrases import some
 from scheduling.board import Cells, Choice, Look
 from scheduling.events import EventReport
 
@@ -67,17 +68,17 @@ def _too_many(choice: Choice) -> str:
 def _mark(request: HtmxRequest, row: Asset, cells: Cells, choice: Choice) -> str:
     """Do it, and say what was done."""
     if choice.count != whole(request.POST.get("count")):
-        raise NotMarked(f"the selection means {choice.count} partitions by now: nothing was marked")
+        raise NotMarked(f"the selection means {some(choice.count, 'partition')} by now: nothing was marked")
     looks = board.chosen(cells, choice)
     if request.POST.get("as") == "missing":
         return _take_data(request, row, [key for key, look in looks if look in WIPEABLE])
     reports = [EventReport(row, key, {"recorded_by_hand": True}) for key, _ in looks]
     events.register_events(reports, source=AssetEvent.Source.PERSON, deed=deed(request), at=timezone.now())
-    return f"Marked {len(reports)} partitions of {row.name} as having data."
+    return f"Marked {some(len(reports), 'partition')} of {row.name} as having data."
 
 
 def _take_data(request: HtmxRequest, row: Asset, keys: list[str]) -> str:
     if not request.user.has_perm("core.delete_partition", row):
         raise NotMarked("to take data back needs the role editor")
     wiped = wiping.wipe(row, keys, deed=deed(request), at=timezone.now())
-    return f"Marked {len(wiped)} partitions of {row.name} as having no data."
+    return f"Marked {some(len(wiped), 'partition')} of {row.name} as having no data."

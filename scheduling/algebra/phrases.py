@@ -35,6 +35,11 @@ def some(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+def are(count: int) -> str:
+    """The verb for so many."""
+    return "is" if count == 1 else "are"
+
+
 def _pieces(run: list[str]) -> list[str]:
     return run if len(run) < 3 else [f"{run[0]}–{run[-1]}"]
 

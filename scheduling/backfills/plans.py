@@ -84,6 +84,8 @@ class Plan:
         reasons = Counter[str]()
         for part in self.parts:
             reasons.update(dict(part.reasons()))
+        if self.skipped == 1:
+            return f"there is nothing to backfill: the only key is left out ({next(iter(reasons))})"
         words = ", ".join(f"{count}: {reason}" for reason, count in reasons.most_common())
         return f"there is nothing to backfill: all {self.skipped} keys are left out ({words})"
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from django.db.models import Count, QuerySet, Sum
 
 from core.models import Backfill, BackfillPartition, BackfillTarget, Dag, DagRun
+from scheduling.algebra.phrases import are, some
 
 State = BackfillPartition.State
 ENDED = ("done", "failed", "skipped", "cancelled")
@@ -127,7 +128,9 @@ def _limit(backfill: Backfill, target: BackfillTarget, states: Mapping[str, int]
         return f"Dag {target.dag} is paused"
     running = DagRun.objects.filter(state=DagRun.State.RUNNING)
     if running.filter(backfill=backfill).count() >= backfill.max_active_runs:
-        return f"{backfill.max_active_runs} of its runs are running: it may have no more"
+        most = backfill.max_active_runs
+        return f"{most} of its runs {are(most)} running: it may have no more"
     if running.filter(dag=target.dag).count() >= target.dag.max_active_runs:
-        return f"{target.dag.max_active_runs} runs of Dag {target.dag} are running: it may have no more"
+        most = target.dag.max_active_runs
+        return f"{some(most, 'run')} of Dag {target.dag} {are(most)} running: it may have no more"
     return ""

@@ -9,6 +9,7 @@ from core import bulk
 from core.models import Backfill, BackfillPartition, BackfillTarget, Dag, DagRun, Partition
 from scheduling import doorbell, journal, runs
 from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.phrases import some
 from scheduling.backfills.asking import Ask, NothingToBackfill, StalePlan
 from scheduling.backfills.planning import plan
 from scheduling.backfills.plans import Part, Plan
@@ -120,9 +121,9 @@ def _what_changed(shown: str, now: Plan) -> str:
     """The difference between a plan that was shown and that of now, from what happened in between."""
     since, _, rest = shown.partition("~")
     count = rest.partition("~")[0]
-    then = f"{count} partitions were to run, now {now.count}"
-    if not count.isdecimal() or int(count) == now.count:
-        then = "others would run, or in another order"
+    then = "others would run, or in another order"
+    if count.isdecimal() and int(count) != now.count:
+        then = f"{some(int(count), 'partition')} would have run, now {now.count}"
     causes = _causes(now, since)
     because = f": {'; '.join(causes)}" if causes else ""
     return f"the plan has changed since it was shown: {then}{because}"

@@ -12,6 +12,7 @@ from django.db import transaction
 from core.models import Dag, DagRun, Pool
 from scheduling import journal
 from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.phrases import some
 from scheduling.authoring.terms import Terms, check_name
 from scheduling.configuration.deeds import DEFINITIONS
 from scheduling.configuration.problems import Problem
@@ -132,5 +133,6 @@ def _too_small(pool: Pool, needed: int) -> Problem:
     return Problem(
         TOO_SMALL,
         "error",
-        f"each of its runs takes {needed} slots of pool {pool.name}, which has {pool.slots}: none can start",
+        f"each of its runs takes {some(needed, 'slot')} of pool {pool.name}, "
+        f"which has {pool.slots}: none can start",
     )

@@ -87,7 +87,7 @@ class TestStart:
         plan = planned(api, selection="[2026-03-01...2026-03-03]")["plan"]
         emit("days", "2026-03-02")
         detail = begun(api, 409, selection="[2026-03-01...2026-03-03]", plan=plan)["detail"]
-        assert detail.startswith("the plan has changed since it was shown: 3 partitions were to run, now 2")
+        assert detail.startswith("the plan has changed since it was shown: 3 partitions would have run, now")
         assert not Backfill.objects.exists()
 
     @pytest.mark.parametrize(

@@ -93,9 +93,7 @@ class TestLanes:
         turn()
         assert reading.lanes(backfill)[0].limited_by == ""
         start(DagRun.objects.first())
-        assert reading.lanes(backfill)[0].limited_by == (
-            "1 runs of Dag load are running: it may have no more"
-        )
+        assert reading.lanes(backfill)[0].limited_by == ("1 run of Dag load is running: it may have no more")
         Dag.objects.update(max_active_runs=5)
         start(DagRun.objects.filter(state="queued").first())
         assert reading.lanes(backfill)[0].limited_by == "2 of its runs are running: it may have no more"

@@ -78,7 +78,7 @@ class TestTheShownPlan:
         with pytest.raises(StalePlan) as refusal:
             self.start(made, shown.token())
         assert str(refusal.value) == (
-            "the plan has changed since it was shown: 4 partitions were to run, now 3: "
+            "the plan has changed since it was shown: 4 partitions would have run, now 3: "
             f"run {run.run_id} of 2025-04-02 was queued"
         )
         assert not BackfillPartition.objects.exists()

@@ -117,13 +117,14 @@ class TestRuns:
         trigger(dag)
         [limit] = why(dag).hindrances
         assert (limit.kind, list(limit.behind)) == ("pool", [busy])
-        assert limit.sentence == "1 of 1 slots of pool sftp are taken, and it needs 1."
+        assert limit.sentence == "Pool sftp has 1 slot, 1 taken; it needs 1."
 
     def test_one_that_is_in_line(self, dag):
         first = trigger(dag, "a")
         trigger(dag)
         [line] = why(dag).hindrances
         assert (line.kind, list(line.behind)) == ("queue", [first])
+        assert line.sentence == "1 queued run of load is before it."
 
     def test_one_that_waits_for_its_next_attempt(self, dag):
         trigger(dag, run_after=NOW + timedelta(hours=1), failures=1)

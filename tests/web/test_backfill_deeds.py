@@ -16,7 +16,7 @@ TEN = "[2026-03-01...2026-03-10]"
 class TestDeeds:
     def test_pauses_and_resumes(self, visitor, load):
         made = begin(load, selection=TEN)
-        assert "8 of its 10 keys" in read(visitor.get(f"/backfills/{made.pk}/pause")).text
+        assert "8 of 10 keys" in read(visitor.get(f"/backfills/{made.pk}/pause")).text
         visitor.post(f"/backfills/{made.pk}/pause", {"reason": "disk is full"})
         made.refresh_from_db()
         assert made.is_paused

@@ -232,7 +232,7 @@ class TestStart:
         assert response.status_code == 409
         again = read(response)
         assert "Nothing was started" in again.text
-        assert "8 partitions were to run, now 7" in again.text
+        assert "8 partitions would have run, now 7" in again.text
         assert "7 to run, 3 skipped" in again.text
         assert not Backfill.objects.exists()
         send(visitor, again)

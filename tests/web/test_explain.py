@@ -79,7 +79,7 @@ def test_what_is_in_the_way_is_linked(visitor):
     first, second = [runs.trigger(made, Ask(key), deed=ALICE, at=NOW) for key in ("a", "b")]
     world.start(first)
     page = ask(visitor, "b", "load")
-    assert "load may have 1 at a time, and 1 are running. Behind load a ." in page.text
+    assert "load may have 1 at a time, and 1 is running. Behind load a ." in page.text
     assert page.links["load a"] == f"/runs/{first.pk}"
     assert page.links["queued"] == f"/runs/{second.pk}"
 

@@ -34,7 +34,7 @@ class TestAdding:
         assert answer["Location"] == "/assets/stores?key=south"
         assert dynamic.keys_of("store") == ("north", "south", "west")
         page = read(visitor.get(answer["Location"]))
-        assert "Added 2 keys. 1 were there already." in page.text
+        assert "Added 2 keys. 1 was there already." in page.text
         assert JournalEntry.objects.filter(event="partition keys added", via="web", reason="opened").exists()
 
     @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ class TestMark:
         turn()
         refused = send(operator, page, **{"as": "data"})
         assert refused.status_code == 409
-        assert "the selection means 1 partitions by now: nothing was marked" in read(refused).text
+        assert "the selection means 1 partition by now: nothing was marked" in read(refused).text
         assert with_data() == ["2026-03-01", "2026-03-02", "2026-03-03"]
 
     def test_a_selection_that_means_nothing_says_so(self, operator):
