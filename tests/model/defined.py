@@ -1,0 +1,104 @@
+"""The Dags of the engine: defined, redefined, paused."""
+
+from datetime import datetime
+from typing import Any
+
+from core.models import Dag, Dependency
+from scheduling import configuration, holds, refiling, ticks
+from scheduling.algebra import specs
+from scheduling.algebra.conditions import AssetLeaf
+from scheduling.algebra.timetables import (
+    AssetTimetable,
+    CronPartitionTimetable,
+    PartitionedAssetTimetable,
+    PartitionedAtRuntime,
+)
+from scheduling.journal import Deed
+from tests.engine import world
+from tests.model.definitions import Definition
+from tests.model.records import ONCE, Attempts
+
+ALICE = Deed(by="alice", via="web")
+
+
+class Defined:
+    """`now` is set by whoever drives it."""
+
+    def __init__(self, now: datetime) -> None:
+        self.now = now
+
+    def listen(
+        self, name: str, definition: Definition, writes: tuple[str, ...], attempts: Attempts = ONCE
+    ) -> None:
+        dag = world.dag(name, _schedule(definition), writes=writes, **self._options(attempts))
+        self._depend(dag, definition)
+
+    def make(self, name: str, writes: str, attempts: Attempts) -> None:
+        """A Dag that only backfills start."""
+        schedule = specs.dump(PartitionedAtRuntime())
+        world.dag(name, schedule, writes=[writes], **self._options(attempts))
+
+    def listen_plainly(self, name: str, asset: str, *, accept: bool) -> None:
+        leaf = AssetLeaf(asset)
+        schedule = specs.dump(AssetTimetable(leaf, accept_partitioned=accept))
+        dag = world.dag(name, schedule, max_active_runs=2, created_at=self.now)
+        Dependency.objects.create(
+            dag=dag, asset=world.asset(asset), leaf=specs.dump(leaf), created_at=self.now
+        )
+
+    def tick_with(self, name: str, timetable: CronPartitionTimetable, catchup: str, writes: str) -> None:
+        world.dag(
+            name,
+            specs.dump(timetable),
+            writes=[writes],
+            catchup=catchup,
+            max_active_runs=2,
+            created_at=self.now,
+        )
+        ticks.advance(now=self.now)
+
+    def redefine(self, name: str, definition: Definition) -> None:
+        dag = self.dag(name)
+        dag.schedule, dag.revision, dag.updated_at = _schedule(definition), dag.revision + 1, self.now
+        dag.save()
+        dag.dependencies.all().delete()
+        self._depend(dag, definition)
+        refiling.refile(dag, deed=ALICE, at=self.now)
+        holds.judge_again([dag], at=self.now)
+
+    def dag(self, name: str) -> Dag:
+        return Dag.objects.get(dag_id=name)
+
+    def pause(self, name: str, paused: bool) -> None:
+        configuration.set_paused(self.dag(name), paused, deed=ALICE, at=self.now)
+
+    def _options(self, attempts: Attempts) -> dict[str, Any]:
+        return {
+            "retries": attempts.retries,
+            "retry_delay": attempts.delay,
+            "retry_backoff": attempts.backoff,
+            "run_timeout": attempts.timeout,
+            "max_active_runs": 2,
+            "max_keys_per_run": None,
+            "created_at": self.now,
+        }
+
+    def _depend(self, dag: Dag, definition: Definition) -> None:
+        for name, mapper in definition.mappers.items():
+            Dependency.objects.create(
+                dag=dag,
+                asset=world.asset(name),
+                leaf={"asset": name},
+                mapper=specs.dump(mapper),
+                created_at=self.now,
+            )
+
+
+def _schedule(definition: Definition) -> dict[str, Any]:
+    timetable = PartitionedAssetTimetable(
+        definition.condition,
+        partition_mapper_config={AssetLeaf(name): mapper for name, mapper in definition.mappers.items()},
+        late=definition.late.value,
+        settle=definition.settle,
+    )
+    return specs.dump(timetable)

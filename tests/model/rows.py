@@ -1,0 +1,88 @@
+"""What the rows of the engine say, in the words of the model."""
+
+from datetime import datetime
+from typing import Any
+
+from core.models import (
+    AssetEvent,
+    Backfill,
+    BackfillPartition,
+    ConsumedEvent,
+    DagRun,
+    HeldRun,
+    MappingProblem,
+    Partition,
+    ReceivedKey,
+)
+from tests.model.defined import Defined
+
+
+class Rows(Defined):
+    """`numbers` gives events, by primary key, the numbers that the model gives them."""
+
+    def __init__(self, now: datetime) -> None:
+        super().__init__(now)
+        self.numbers: dict[int, int] = {}
+
+    def runs(self) -> list[tuple[Any, ...]]:
+        consumed = self._consumed()
+        runs = DagRun.objects.order_by("pk").select_related("dag", "held_run")
+        return [
+            (
+                *(run.dag.dag_id, tuple(run.keys), tuple(run.failed_keys), run.run_type, run.state),
+                *(run.attempt, run.failures),
+                frozenset(consumed.get(run.held_run.pk, ()) if hasattr(run, "held_run") else ()),
+            )
+            for run in runs
+        ]
+
+    def backfills(self) -> dict[int, dict[str, Any]]:
+        found = {}
+        for place, row in enumerate(Backfill.objects.order_by("pk")):
+            items = BackfillPartition.objects.filter(target__backfill=row).values_list("key", "state")
+            found[place] = {
+                "paused": row.is_paused,
+                "cancelled": row.cancelled_at is not None,
+                "completed": row.completed_at is not None,
+                "items": dict(items),
+            }
+        return found
+
+    def open(self) -> dict[tuple[str, str], dict[str, Any]]:
+        consumed, received = self._consumed(), self._received()
+        return {
+            (row.dag.dag_id, row.partition_key): {
+                "round": row.round,
+                "verdict": row.verdict,
+                "judged at": row.judge_after,
+                "received": received.get(row.pk, {}),
+                "events": set(consumed.get(row.pk, ())),
+            }
+            for row in HeldRun.objects.held().select_related("dag")
+        }
+
+    def partitions(self) -> dict[tuple[str, str], tuple[str, bool, bool]]:
+        return {
+            (row.asset.name, row.key): (row.state, row.data_at is not None, row.is_stale)
+            for row in Partition.objects.select_related("asset")
+        }
+
+    def problems(self) -> set[tuple[int, str]]:
+        rows = MappingProblem.objects.values_list("event_id", "dag__dag_id")
+        return {(self.numbers[pk], name) for pk, name in rows}
+
+    def unrouted(self) -> set[int]:
+        return {self.numbers[pk] for pk in AssetEvent.objects.unrouted().values_list("pk", flat=True)}
+
+    def _consumed(self) -> dict[int, list[int]]:
+        consumed: dict[int, list[int]] = {}
+        for held_run_id, event_id in ConsumedEvent.objects.values_list("held_run_id", "event_id"):
+            consumed.setdefault(held_run_id, []).append(self.numbers[event_id])
+        return consumed
+
+    def _received(self) -> dict[int, dict[tuple[str, str], bool]]:
+        received: dict[int, dict[tuple[str, str], bool]] = {}
+        rows = ReceivedKey.objects.values_list("held_run_id", "asset__name", "key", "is_fresh")
+        for held_run_id, name, key, is_fresh in rows:
+            received.setdefault(held_run_id, {})[name, key] = is_fresh
+        return received
