@@ -97,7 +97,10 @@ def file(arrivals: Sequence[Arrival], now: datetime, *, anew: Collection[int] | 
     idle = [row.pk for row in rows.values() if row.pk not in touched and row.filled_at is None]
     HeldRun.objects.filter(pk__in=idle).delete()
     filed.write_counts(now)
-    HeldRun.objects.filter(pk__in=touched).update(judge_after=now, last_event_at=now, filled_at=now)
+    # Without a sentence they count as not judged yet: what was counted anew may be gone by now.
+    HeldRun.objects.filter(pk__in=touched).update(
+        judge_after=now, last_event_at=now, filled_at=now, sentence=""
+    )
     if anew is not None:
         held_run = {name: row.pk for name, row in rows.items()}
         events = filed.tally.events

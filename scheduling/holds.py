@@ -9,7 +9,7 @@
 from collections.abc import Collection, Sequence, Set
 from datetime import datetime
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from core import bulk
 from core.models import AssetEvent, Dag, HeldRun
@@ -46,6 +46,10 @@ AT_ONCE = 5000
 """So many held runs are looked at where events are counted into them; if there are more, `judge_due` does."""
 
 
+MOST_REFUSED = 5
+"""How often in a row what events come to may not fit what is there when it is written."""
+
+
 class NotHeld(PartitionError):
     """The held run has fired or was closed before."""
 
@@ -56,6 +60,7 @@ def route_pending(*, now: datetime, limit: int = 2000, at_once: int = AT_ONCE) -
     :param at_once: if they count for no more held runs than that, those that are ready then fire.
     """
     alone: set[int] = set()
+    refused = 0
     while True:
         try:
             with transaction.atomic():
@@ -64,6 +69,10 @@ def route_pending(*, now: datetime, limit: int = 2000, at_once: int = AT_ONCE) -
             continue
         except NotAlone as others:
             alone |= others.dag_ids
+        except IntegrityError:  # an event that is counted by its partition was deleted: it is not there now
+            refused += 1
+            if refused > MOST_REFUSED:
+                raise
 
 
 def judge_due(*, now: datetime, limit: int = 500) -> int:
@@ -78,8 +87,9 @@ def judge_due(*, now: datetime, limit: int = 500) -> int:
             row.dag = dags[row.dag_id]
         answers = assess(rows, now=now)
         ready = [row for row in rows if answers[row.pk].may_fire]
-        if lost := rounds.drop_lost(ready):
-            answers |= assess([row for row in ready if row.pk in lost], now=now)
+        doubtful = [row for row in rows if answers[row.pk].may_fire or not row.sentence]
+        if lost := rounds.drop_lost(doubtful):
+            answers |= assess([row for row in doubtful if row.pk in lost], now=now)
         late = overdue.when_late(rows, answers)
         for row in rows:
             _say(row, answers[row.pk])

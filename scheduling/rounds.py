@@ -96,10 +96,11 @@ def uncount(rows: Collection[int], asset: Asset, keys: Sequence[str]) -> None:
     ConsumedEvent.objects.filter(named, held_run__in=rows, event__asset=asset).delete()
 
 
-def drop_lost(rows: Collection[HeldRun]) -> set[int]:
+def drop_lost(rows: Collection[HeldRun | int]) -> set[int]:
     """The primary keys of those of `rows` that had counted what has no data; it is uncounted.
 
-    Whoever counts a partition does not lock it, so it may have been wiped at the same moment.
+    Whoever counts a partition does not lock it, so it may have been wiped at the same moment. That shows when
+    the held run is judged for the first time since, or when the wipe looks once more.
     """
     gone = Partition.objects.filter(asset=OuterRef("asset"), key=OuterRef("key"), data_at=None)
     lost = list(ReceivedKey.objects.filter(Exists(gone), held_run__in=rows).select_related("asset"))

@@ -1,9 +1,10 @@
 """Takes data back: a partition is wiped, an event deleted. Open held runs no longer count what is gone."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
+from typing import TypeVar
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Exists, Max, OuterRef, QuerySet
 
 from core.models import Asset, AssetEvent, ConsumedEvent, Dag, HeldRun, MappingProblem, Partition, ReceivedKey
@@ -12,6 +13,8 @@ from scheduling.algebra.errors import PartitionError
 from scheduling.doorbell import Bell
 from scheduling.journal import Deed
 from scheduling.listening import UNKEYED
+
+Answer = TypeVar("Answer")
 
 
 class NeverSeen(PartitionError):
@@ -33,19 +36,45 @@ def wipe(asset: Asset, keys: Sequence[str], *, deed: Deed, at: datetime) -> list
 
     :raises NeverSeen: if nothing is known of one of `keys`; then none is wiped.
     """
-    while True:
-        try:
-            with transaction.atomic():
-                return _wipe(asset, sorted(set(keys)), deed, at)
-        except _Overtaken:
-            continue
+    keys = sorted(set(keys))
+    had = _until_not_overtaken(lambda: _wipe(asset, keys, deed, at))
+    _uncount_lost(asset, keys, at)
+    return had
 
 
-@transaction.atomic
 def delete_event(event: AssetEvent, *, deed: Deed, at: datetime) -> None:
     """Take `event` back: its partition is as the event before left it, or without data.
 
     :raises EventConsumed: if a run has consumed it.
+    """
+    _until_not_overtaken(lambda: _delete_event(event, deed, at))
+    _uncount_lost(event.asset, [event.partition_key or UNKEYED], at)
+
+
+def _until_not_overtaken(act: Callable[[], Answer]) -> Answer:
+    refused = 0
+    while True:
+        try:
+            with transaction.atomic():
+                return act()
+        except _Overtaken:
+            continue
+        except IntegrityError:  # a held run has counted what is deleted, and nobody could see the other
+            refused += 1
+            if refused > holds.MOST_REFUSED:
+                raise
+
+
+@transaction.atomic
+def _uncount_lost(asset: Asset, keys: Sequence[str], at: datetime) -> None:
+    """Held runs opened meanwhile may have counted what is gone since: neither could see the other."""
+    _judge_again(rounds.drop_lost(_lock_counting(asset, keys)), at)
+
+
+def _delete_event(event: AssetEvent, deed: Deed, at: datetime) -> None:
+    """Locks as `_wipe` does.
+
+    :raises _Overtaken: if a held run has counted it in between.
     """
     asset, key = event.asset, event.partition_key
     _lock_events(AssetEvent.objects.filter(pk=event.pk))
@@ -58,8 +87,12 @@ def delete_event(event: AssetEvent, *, deed: Deed, at: datetime) -> None:
     without = [pk for pk in rows if newest.get(pk) == event.pk]
     if key is not None and Partition.objects.filter(last_event=event).exists():
         _go_back(event, at)
-    ConsumedEvent.objects.filter(event=event).delete()
-    event.delete()
+    counting = ConsumedEvent.objects.filter(event=event)
+    unseen = counting.exclude(held_run__in=rows)
+    if unseen.filter(held_run__state__in=[HeldRun.State.HELD, HeldRun.State.FIRED]).exists():
+        raise _Overtaken
+    counting.delete()
+    AssetEvent.objects.filter(pk=event.pk).delete()
     _count_what_is_left(without, asset, key)
     _judge_again(rows, at)
     if key is None:
