@@ -1,4 +1,4 @@
-"""Locks on what is no row: how a Dag listens, while events are filed by it.
+"""Locks on what is no row: how a Dag listens, while events are filed by it; the runs that backfills queue.
 
 A writer of SQLite is alone anyway; there these cost nothing.
 """
@@ -9,6 +9,9 @@ from django.db import connection
 
 LISTENING = 7117
 """The class of these locks among the advisory locks of the database; any number that nobody else uses."""
+
+BACKFILLING = 7120
+"""The same of the locks of backfills that queue runs of a Dag."""
 
 DRAWING = 7118
 """The lock of whoever draws."""
@@ -49,6 +52,11 @@ def hold_listening(dag_id: int) -> None:
     _lock("pg_advisory_xact_lock", [dag_id])
 
 
+def hold_backfilling(dag_ids: Iterable[int]) -> None:
+    """Until this transaction ends, no other backfill queues runs of these Dags: each sees those of others."""
+    _lock("pg_advisory_xact_lock", dag_ids, of=BACKFILLING)
+
+
 def hold_configuration() -> None:
     """Until this transaction ends, nobody else changes how any Dag listens, nor what files say."""
     if connection.vendor == "postgresql":
@@ -56,8 +64,8 @@ def hold_configuration() -> None:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CONFIGURATION])
 
 
-def _lock(function: str, dag_ids: Iterable[int]) -> None:
+def _lock(function: str, dag_ids: Iterable[int], *, of: int = LISTENING) -> None:
     ids = sorted(set(dag_ids))
     if ids and connection.vendor == "postgresql":
         with connection.cursor() as cursor:
-            cursor.execute(f"SELECT {function}(%s, id) FROM unnest(%s::int[]) AS id", [LISTENING, ids])  # noqa: S608
+            cursor.execute(f"SELECT {function}(%s, id) FROM unnest(%s::int[]) AS id", [of, ids])  # noqa: S608

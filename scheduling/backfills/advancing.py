@@ -2,7 +2,7 @@
 
 1. `advance` takes each open backfill that can go on, locked, so that two workers do not do the same.
 2. Partitions whose run has ended say how (`outcomes`); what waited for them is looked at (`following`).
-3. As many runs are queued as it may have ahead (`ahead`).
+3. As many runs are queued as it may have ahead (`ahead`), by one backfill of a Dag after the other.
 4. With nothing open any more it is completed; else it sleeps until one of its runs has ended.
 """
 
@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import F, Sum
 
+from core import locks
 from core.models import Backfill, BackfillPartition, BackfillTarget
 from scheduling import journal
 from scheduling.backfills import ahead, following, outcomes
@@ -99,6 +100,7 @@ def _advance(pk: int, now: datetime) -> bool:
         more = bool(outcomes.cancel_some(targets))
         moved = moved or more
     elif not backfill.is_paused:
+        locks.hold_backfilling(target.dag_id for target in targets)
         queued = ahead.queue(backfill, targets, now)
         following.look(targets, queued.ended, now)
         moved = moved or bool(queued.runs)

@@ -10,6 +10,7 @@ from core.models import Backfill, BackfillPartition, BackfillTarget, Dag, DagRun
 from scheduling import doorbell, journal, runs
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.phrases import some
+from scheduling.backfills import graph
 from scheduling.backfills.asking import Ask, NothingToBackfill, StalePlan
 from scheduling.backfills.planning import plan
 from scheduling.backfills.plans import Part, Plan
@@ -31,7 +32,7 @@ def start(ask: Ask, *, deed: Deed, at: datetime, shown: str | None = None) -> Ba
     :raises StalePlan: saying what has changed since.
     :raises NothingToBackfill: if no key would run; for whatever else, see `plan`.
     """
-    _lock(ask.dags)
+    _lock(ask)
     now = plan(ask, now=at)
     if shown is not None and shown.partition("~")[2] != now.token().partition("~")[2]:
         raise StalePlan(_what_changed(shown, now))
@@ -52,8 +53,14 @@ def start(ask: Ask, *, deed: Deed, at: datetime, shown: str | None = None) -> Ba
     return backfill
 
 
-def _lock(dags: Sequence[Dag]) -> None:
-    rows = Dag.objects.select_for_update(no_key=True).filter(pk__in=[dag.pk for dag in dags])
+def _lock(ask: Ask) -> None:
+    """Lock every Dag that may come into the plan: nobody else starts a backfill of them meanwhile."""
+    links, pks = graph.load(), {dag.pk for dag in ask.dags}
+    if ask.with_upstream:
+        pks |= links.upstream(pks)
+    if ask.with_downstream:
+        pks |= links.downstream(pks)
+    rows = Dag.objects.select_for_update(no_key=True).filter(pk__in=pks)
     list(rows.order_by("pk").values_list("pk"))
 
 
