@@ -107,7 +107,7 @@ def _page(sheet: "_Sheet", table: Table, first_row: int, zoom: str) -> Grid:
     groups: dict[str, list[Row]] = {}
     for name, found in shown:
         words = " · ".join(name[0])
-        row = sheet.row(name, found, heads, words if flat else _row_words(name[1]))
+        row = sheet.row(name, found, heads, words if flat else _row_words(name[1], cells))
         groups.setdefault("" if flat else words, []).append(row)
     return Grid(
         heads=[
@@ -178,7 +178,9 @@ class _Sheet:
         )
 
 
-def _row_words(label: str) -> str:
+def _row_words(label: str, cells: Cells) -> str:
+    if not cells.unit:
+        return label
     if len(label) == DAY:
         return f"{date.fromisoformat(label):%a} {label}"
     return period_words(label)

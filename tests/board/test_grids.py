@@ -163,3 +163,10 @@ def test_a_square_of_many_says_how_much_of_it_is_bad(bad, share, words):
     looks = dict.fromkeys(keys, Look.MATERIALIZED) | dict.fromkeys(keys[:bad], Look.FAILED)
     first = squares(lay_out(cells(keys, looks)))[0]
     assert (first.look, first.share, first.words) == (Look.FAILED, share, words)
+
+
+@pytest.mark.parametrize("name", ["seattle", "north-east", "2026-13", "Q", "W", "1234567890123456"])
+def test_the_name_of_a_row_without_time_is_no_period(name):
+    """Names of the length of a month or a day were read as one."""
+    grid = lay_out(cells([f"{name}|s", f"{name}|m", "tw|s"]))
+    assert [row.head for group in grid.groups for row in group.rows] == [name, "tw"]
