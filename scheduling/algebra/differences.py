@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from scheduling.algebra import condition_specs
+from scheduling.algebra import condition_specs, specs
+from scheduling.algebra.errors import PartitionError
 
 LONGEST = 80
 
@@ -30,7 +31,10 @@ class Difference:
     now: Any
 
     def sentence(self) -> str:
-        """`wait_policy.n: 20 → 23`."""
+        """`wait_policy.n: 20 → 23`; of two timetables, when each of them runs."""
+        was, now = _timetable_words(self.was), _timetable_words(self.now)
+        if not self.path and (was or now):
+            return f"runs: {was or _short(self.was)} → {now or _short(self.now)}"
         return f"{self.path or 'all of it'}: {_short(self.was)} → {_short(self.now)}"
 
 
@@ -52,19 +56,31 @@ def _differences(was: Any, now: Any, path: str) -> Iterator[Difference]:
         yield Difference(path, was, now)
 
 
+def _timetable_words(value: Any) -> str:
+    """When a timetable runs; empty for what is none, or none any more."""
+    if value is None:
+        return "only when somebody triggers it"
+    try:
+        words: str = specs.load(value, "timetable").words()
+    except PartitionError:
+        return ""
+    return words
+
+
 def _short(value: Any) -> str:
     if value is ABSENT:
         return "not set"
-    if condition_specs.is_condition(value):
-        return condition_specs.words(value)
-    text = json.dumps(_type_first(value), ensure_ascii=False)
+    text = _written(value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def _type_first(value: Any) -> Any:
-    """Its members by name, behind their type: PostgreSQL keeps no order of them."""
-    if isinstance(value, Mapping):
-        return {
-            name: _type_first(value[name]) for name in sorted(value, key=lambda name: (name != "type", name))
-        }
-    return [_type_first(each) for each in value] if isinstance(value, list) else value
+def _written(value: Any) -> str:
+    """As a file of definitions would say it: `MinimumCount(n=23)`, its fields by their names."""
+    if condition_specs.is_condition(value):
+        return condition_specs.words(value)
+    if isinstance(value, Mapping) and isinstance(value.get("type"), str):
+        fields = [f"{name}={_written(value[name])}" for name in sorted(value) if name != "type"]
+        return f"{value['type']}({', '.join(fields)})"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_written, value))}]"
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)

@@ -116,7 +116,13 @@ class PartitionedAssetTimetable(Timetable):
     def summary(self) -> str:
         return "Partitioned Asset"
 
-    def words(self) -> str:
+    def words(self, mappers: Mapping[Leaf, Mapper] | None = None) -> str:
+        """When it starts. `mappers`: of each asset its own, where it is known what references are."""
+        mappers = mappers or {leaf: self.mapper_for(leaf) for leaf in self.assets.leaves()}
+        if any(mapper.is_rollup for mapper in mappers.values()):
+            return f"when {self.assets.words(lambda leaf: _awaited(leaf, mappers[leaf]))} have arrived"
+        if len(list(self.assets.leaves())) == 1:
+            return f"when a partition of {self.assets.words()} has arrived"
         return f"when {self.assets.words()} have the same partition"
 
     def mapper_for(self, leaf: Leaf, *, name: str = "", uri: str = "") -> Mapper:
@@ -192,3 +198,13 @@ def _span(value: object, path: str) -> timedelta:
         return duration(value)
     except InvalidDefinition as refusal:
         raise refusal.below(path) from None
+
+
+def _awaited(leaf: Leaf, mapper: Mapper) -> str:
+    """What is waited for of one asset: `all hours of hourly_sales`."""
+    if not mapper.is_rollup or mapper.wait_policy is None:
+        return leaf.words()
+    amount = mapper.wait_policy.sentence()
+    if amount.endswith("missing"):
+        return f"the {mapper.member_noun} of {leaf.words()} ({amount})"
+    return f"{amount} {mapper.member_noun} of {leaf.words()}"

@@ -9,9 +9,7 @@ from django.db.models.functions import Coalesce
 
 from core.models import Dag, DagRun, HeldRun
 from scheduling import listening
-from scheduling.algebra.conditions import Leaf
 from scheduling.algebra.errors import PartitionError
-from scheduling.algebra.mappers import Mapper
 from scheduling.algebra.timetables import CronTriggerTimetable, PartitionedAssetTimetable, Tick
 from scheduling.board import reading
 from scheduling.board.cells import Cells, Look
@@ -67,10 +65,7 @@ def schedule_words(
     if timetable is None:
         return "only when somebody triggers it"
     if isinstance(timetable, PartitionedAssetTimetable) and isinstance(heard, listening.DagListening):
-        mappers = heard.listening.mappers
-        if any(mapper.is_rollup for mapper in mappers.values()):
-            words = heard.listening.condition.words(lambda leaf: _part_words(leaf, mappers[leaf]))
-            return f"when {words} have arrived"
+        return timetable.words(heard.listening.mappers)
     return timetable.words()
 
 
@@ -135,13 +130,3 @@ def _lacking(dag: Dag, now: datetime) -> dict[str, list[str]]:
 def _keys(cells: Cells, look: Look, *, newest_first: bool) -> list[str]:
     found = cells.some_of(look, cells.positions(), first=0, size=SUGGESTIONS, backwards=newest_first)
     return [place.key for place in cells.places.places_at(found)]
-
-
-def _part_words(leaf: Leaf, mapper: Mapper) -> str:
-    """What is waited for of one asset: `all hours of hourly_sales`."""
-    if not mapper.is_rollup or mapper.wait_policy is None:
-        return leaf.words()
-    amount = mapper.wait_policy.sentence()
-    if amount.endswith("missing"):
-        return f"the {mapper.member_noun} of {leaf.words()} ({amount})"
-    return f"{amount} {mapper.member_noun} of {leaf.words()}"

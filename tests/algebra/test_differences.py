@@ -3,6 +3,12 @@ import pytest
 from scheduling.algebra.differences import ABSENT, Difference, differences
 
 DAY = {"type": "RollupMapper", "window": {"type": "DayWindow"}}
+EVERY_HOUR = {"type": "CronTriggerTimetable", "cron": "0 * * * *"}
+WHEN_SALES = {
+    "type": "PartitionedAssetTimetable",
+    "assets": {"asset": "sales"},
+    "default_partition_mapper": DAY | {"upstream_mapper": {"type": "StartOfDayMapper"}},
+}
 
 
 class TestDifferences:
@@ -15,11 +21,14 @@ class TestDifferences:
             (DAY, DAY | {"window": {"type": "DayWindow", "direction": "backward"}},
              ['window.direction: not set → "backward"']),
             (DAY, DAY | {"window": {"type": "HourWindow"}},
-             ['window: {"type": "DayWindow"} → {"type": "HourWindow"}']),
+             ["window: DayWindow() → HourWindow()"]),
             ({"all": [{"asset": "a"}, {"asset": "b"}]}, {"all": [{"asset": "a"}, {"asset": "c"}]},
              ["all of it: a & b → a & c"]),
             ({"keys": ["a"]}, {"keys": ["a", "b"]}, ['keys: ["a"] → ["a", "b"]']),
-            (None, DAY, ['all of it: null → {"type": "RollupMapper", "window": {"type": "DayWindow"}}']),
+            (ABSENT, DAY, ["all of it: not set → RollupMapper(window=DayWindow())"]),
+            (EVERY_HOUR, WHEN_SALES, ["runs: every hour (UTC) → when all hours of sales have arrived"]),
+            (EVERY_HOUR, None, ["runs: every hour (UTC) → only when somebody triggers it"]),
+            (EVERY_HOUR, {"type": "GoneTimetable", "n": 1}, ["runs: every hour (UTC) → GoneTimetable(n=1)"]),
             ({"n": 1}, {"n": True}, ["n: 1 → true"]),
         ],
     )  # fmt: skip

@@ -147,6 +147,7 @@ class TestPartitionedAssetTimetable:
         assert (timetable.periodic, timetable.partitioned, timetable.at_runtime) == (False, True, False)
         assert timetable.summary == "Partitioned Asset"
         assert timetable.words() == "when hourly_sales and daily_targets have the same partition"
+        assert PartitionedAssetTimetable(SALES).words() == "when a partition of hourly_sales has arrived"
 
 
 class TestResolve:

@@ -217,9 +217,7 @@ class TestTryingASchedule:
         change = told["change"]
         assert change["effect"]["fires"] == {"total_entries": 1, "keys": ["2026-03-10"]}
         assert change["effect"]["held"] == 1
-        assert change["differences"] == [
-            'default_mapper.wait_policy: not set → {"type": "MinimumCount", "n": -1}'
-        ]
+        assert change["differences"] == ["default_mapper.wait_policy: not set → MinimumCount(n=-1)"]
         assert change["schedule"] == proposal(schedule)
         assert HeldRun.objects.held().count() == 1
         admin.put(URL, body(schedule))

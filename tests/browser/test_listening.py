@@ -71,9 +71,7 @@ class TestALooserPolicy:
         expect(proposal).to_contain_text("3 held runs will fire")
         for day in DAYS:
             expect(proposal).to_contain_text(day)
-        expect(proposal).to_contain_text(
-            'default_mapper.wait_policy: not set → {"type": "MinimumCount", "n": -1}'
-        )
+        expect(proposal).to_contain_text("default_mapper.wait_policy: not set → MinimumCount(n=-1)")
         assert runs_of(installation) == []
         page.get_by_label("Reason").first.fill("one till has no clock")
         page.get_by_role("button", name="Save", exact=True).click()

@@ -46,7 +46,7 @@ class TestDefinitionEdits:
         said = look(row, default_mapper=tolerant)
         assert (said.effect.fires.first, said.effect.closes.count) == (("2026-03-10",), 0)
         assert [each.sentence() for each in said.differences] == [
-            'default_mapper.wait_policy: not set → {"type": "MinimumCount", "n": -1}'
+            "default_mapper.wait_policy: not set → MinimumCount(n=-1)"
         ]
         assert world.fired("c") == []
         change(row, default_mapper=tolerant)

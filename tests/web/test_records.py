@@ -104,10 +104,17 @@ class TestJournal:
             "dag changed", at=NOW, about=world.dag("sum"), was=was, now=now, changed=changed, revision=2
         )
         told = read(visitor.get("/journal")).text
-        assert 'wait_policy: not set → {"type": "MinimumCount", "n": 23}' in told
+        assert "wait_policy: not set → MinimumCount(n=23)" in told
         assert "changed: max active runs, schedule." in told
         assert "was:" not in told
         assert "is_partitioned" not in told
+
+    def test_a_change_of_its_kind_is_told_by_when_it_runs(self, visitor):
+        was = {"type": "CronPartitionTimetable", "cron": "0 * * * *"}
+        now = {"type": "PartitionedAssetTimetable", "assets": {"asset": "sales"}}
+        journal.note("schedule overridden", at=NOW, about=world.dag("sum"), was=was, now=now, revision=2)
+        told = read(visitor.get("/journal")).text
+        assert "runs: every hour (UTC) → when a partition of sales has arrived" in told
 
     def test_numbers_by_name_are_no_code(self, visitor):
         told = {"partitions": {"ingest": 192, "sum": 8}, "options": [{"all": False}]}

@@ -101,7 +101,7 @@ class TestLooking:
         page = admin.post(URL, tolerant(row))
         assert page.status_code == 200
         assert "3 held runs will fire 2026-03-08 2026-03-09 2026-03-10" in text(page)
-        assert 'default_mapper.wait_policy: not set → {"type": "MinimumCount", "n": -1}' in text(page)
+        assert "default_mapper.wait_policy: not set → MinimumCount(n=-1)" in text(page)
         assert HeldRun.objects.held().count() == 3
         assert ScheduleOverride.objects.count() == 0
 
