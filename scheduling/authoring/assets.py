@@ -7,6 +7,7 @@ from typing import Any
 from scheduling.algebra.conditions import AssetLeaf, AssetRef
 from scheduling.algebra.errors import InvalidDefinition
 from scheduling.algebra.partitions import Partitions
+from scheduling.authoring.keeping import check_kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -16,7 +17,7 @@ class Asset(AssetLeaf):
     Two assets of one name are the same asset, so a file may name what another file defines in full. Without a
     name the URI is the name.
 
-    :raises InvalidDefinition: if it has neither a name nor a URI.
+    :raises InvalidDefinition: if it has neither a name nor a URI, or holds what cannot be kept.
     """
 
     name: str = ""
@@ -29,6 +30,8 @@ class Asset(AssetLeaf):
         object.__setattr__(self, "name", self.name or self.uri)
         for field_name in ("name", "uri"):
             _check_text(field_name, getattr(self, field_name))
+        for field_name in ("name", "uri", "group", "extra"):
+            check_kept(f"the {field_name} of an asset", getattr(self, field_name))
         if not self.name:
             raise InvalidDefinition("an asset needs a name or a uri: Asset(name=…)")
 

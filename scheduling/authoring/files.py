@@ -92,7 +92,8 @@ def load(file: DefinitionFile) -> Loaded:
     try:
         with _running, loading.collecting(file.module_name) as collection:
             module = _run(file)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        _let_interrupts_pass(error)
         return Loaded(file.name, fingerprint, failure=_failure(error, file.path))
     return Loaded(
         file.name,
@@ -135,9 +136,16 @@ def _spec(name: str) -> ModuleSpec | Loaded:
     """Looks for the module, which runs the packages above it."""
     try:
         spec = importlib.util.find_spec(name)
-    except Exception as error:
+    except BaseException as error:
+        _let_interrupts_pass(error)
         return Loaded(name, failure=Failure(_sentence(error), trace=traceback.format_exc()))
     return spec or Loaded(name, failure=Failure(f"there is no module {name}"))
+
+
+def _let_interrupts_pass(error: BaseException) -> None:
+    """Somebody who interrupts a process means all of it. Only its main thread is told."""
+    if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+        raise error
 
 
 def _run(file: DefinitionFile) -> ModuleType:
@@ -183,5 +191,8 @@ def _trace(error: BaseException, frames: Sequence[traceback.FrameSummary], path:
 
 
 def _sentence(error: BaseException) -> str:
-    message = str(error)
+    try:
+        message = str(error)
+    except Exception:  # the author's own class may raise anything there, too
+        message = ""
     return f"{type(error).__name__}: {message}" if message else type(error).__name__

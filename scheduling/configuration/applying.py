@@ -20,6 +20,7 @@ from scheduling.configuration.locking import lock_all
 from scheduling.configuration.problems import note_problems
 from scheduling.configuration.sensors import write_sensors
 from scheduling.refiling import refile
+from scheduling.runlog import storable
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def _write_sources(loaded: Sequence[Loaded], at: datetime) -> dict[str, Definiti
         row, failure = rows[file.name], file.failure
         row.loaded_at, row.fingerprint = at, file.fingerprint
         row.error, row.error_line, row.traceback = (
-            (failure.sentence, failure.line, failure.trace) if failure else ("", None, "")
+            (storable(failure.sentence), failure.line, storable(failure.trace)) if failure else ("", None, "")
         )
     DefinitionSource.objects.bulk_update(
         rows.values(), ["fingerprint", "error", "error_line", "traceback", "loaded_at"]

@@ -11,6 +11,7 @@ from scheduling.algebra import specs
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.timetables import Timetable
 from scheduling.authoring.dags import DAG
+from scheduling.authoring.keeping import check_kept
 from scheduling.authoring.terms import Terms, terms_of
 from scheduling.configuration import pools
 from scheduling.configuration.deeds import DEFINITIONS
@@ -140,7 +141,7 @@ def _fields(terms: Terms) -> dict[str, Any]:
         *("description", "tags", "catchup", "max_active_runs", "max_attempts", "max_keys_per_run"),
         *("pool_slots", "start_date", "end_date"),
     )
-    return {
+    fields = {
         **{name: getattr(terms, name) for name in names},
         **asdict(terms.attempts),
         "executor": terms.executor.kind,
@@ -148,6 +149,9 @@ def _fields(terms: Terms) -> dict[str, Any]:
         **told_by(terms.timetable),
         "tasks": terms.tasks(),
     }
+    for name, value in fields.items():
+        check_kept(name, value)
+    return fields
 
 
 def _sentence(refusal: Exception) -> str:

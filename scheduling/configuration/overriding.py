@@ -9,7 +9,6 @@
 Nothing that was received is lost; what has fired stays fired.
 """
 
-import json
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -22,6 +21,7 @@ from scheduling.algebra import specs
 from scheduling.algebra.differences import differences
 from scheduling.algebra.errors import InvalidDefinition, PartitionError, within
 from scheduling.algebra.timetables import PartitionedAssetTimetable, Timetable
+from scheduling.authoring.keeping import check_kept
 from scheduling.authoring.terms import LISTENING
 from scheduling.configuration import history
 from scheduling.configuration.dags import told_by
@@ -75,7 +75,7 @@ def read_schedule(dag: Dag, spec: object) -> Timetable:
             f"Dag {dag.dag_id} has a {kind}, and keeps one; {type(timetable).__name__} is another",
             path="type",
         )
-    _check_storable(timetable)
+    check_kept("it", specs.dump(timetable))
     return timetable
 
 
@@ -176,16 +176,6 @@ def assets_of(dag: Dag, spec: object) -> list[Asset | None]:
 def links_for(timetable: Timetable | None, at: datetime) -> Links:
     """What a Dag with that timetable listens to, not written."""
     return links_of(timetable, _assets(), at)
-
-
-def _check_storable(timetable: Timetable) -> None:
-    try:
-        text = json.dumps(specs.dump(timetable), ensure_ascii=False)
-        text.encode()
-    except UnicodeEncodeError:
-        text = "\\u0000"
-    if "\\u0000" in text:
-        raise InvalidDefinition("it holds a character that cannot be stored")
 
 
 def _locked(dag: Dag, deed: Deed, revision: int) -> Dag:

@@ -15,6 +15,7 @@ from scheduling.authoring.sensors import Sensor as Authored
 from scheduling.authoring.terms import check_name
 from scheduling.configuration.deeds import DEFINITIONS
 from scheduling.journal import Deed
+from scheduling.runlog import storable
 
 LONGEST_CURSOR = 100_000
 
@@ -91,7 +92,11 @@ def _locked(sensor: Sensor) -> Sensor:
 
 
 def _write(row: Sensor | None, authored: Authored, source: DefinitionSource, at: datetime) -> None:
-    fields: dict[str, Any] = {"description": authored.description, "source": source, "is_active": True}
+    fields: dict[str, Any] = {
+        "description": storable(authored.description),
+        "source": source,
+        "is_active": True,
+    }
     fields |= _terms(authored)
     if row is None:
         paused = bool(authored.is_paused_upon_creation)
