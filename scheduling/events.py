@@ -1,6 +1,6 @@
 """The only way in for asset events: recorded in one transaction, mapped later."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 
 from core import bulk
 from core.models import Asset, AssetEvent, DagRun, JournalEntry
-from scheduling import dating, doorbell, journal, states
+from scheduling import dating, doorbell, extras, journal, states
 from scheduling.algebra.errors import InvalidKey, PartitionError
 from scheduling.algebra.keys import validate_key
 from scheduling.journal import Deed
@@ -38,7 +38,8 @@ class InactiveAsset(PartitionError):
 class EventReport:
     """What somebody reports: this partition of this asset changed.
 
-    `extra` describes the event and is never scheduled on. An empty `idempotency_key` is none.
+    `extra` describes the event and is never scheduled on; `marks` are kept with it, and say how it came. An
+    empty `idempotency_key` is none.
     """
 
     asset: Asset
@@ -46,6 +47,7 @@ class EventReport:
     extra: dict[str, Any] = field(default_factory=dict)
     idempotency_key: str | None = None
     task_id: str = ""
+    marks: Mapping[str, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,7 @@ def register_each(
 def check(report: EventReport, where: str = "", *, is_of_run: bool = False) -> None:
     """:raises InvalidKey: for a key that cannot be one.
     :raises InactiveAsset: for an asset that is not defined any more, unless a run under way wrote it.
+    :raises NotKept: for an extra that cannot be kept.
     """
     if not (report.asset.is_active or is_of_run):
         raise InactiveAsset(f"asset {report.asset} is not defined any more: it takes no events")
@@ -107,6 +110,8 @@ def check(report: EventReport, where: str = "", *, is_of_run: bool = False) -> N
             validate_key(report.partition_key)
         except InvalidKey as error:
             raise InvalidKey(f"{where}{error}") from None
+    if report.extra:
+        extras.check(report.extra, f"{where}the extra of {report.asset}")
 
 
 def _agreed(reports: Sequence[EventReport], record: Callable[[], list[Registered]]) -> list[Registered]:
@@ -169,7 +174,7 @@ def _event(report: EventReport, source: Source, deed: Deed, at: datetime, run: D
         asset=report.asset,
         partition_key=report.partition_key,
         partition_date=run.partition_date if run and report.partition_key == run.partition_key else None,
-        extra=report.extra,
+        extra={**report.extra, **report.marks},
         source=source,
         source_run=run,
         source_task_id=report.task_id,

@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Any
 
 from core.models import DagRun, Outlet
-from scheduling import claims, listening, retries
+from scheduling import claims, extras, listening, retries
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.keys import validate_key
-from scheduling.authoring.outlets import NotAnOutlet, check_json
+from scheduling.authoring.outlets import NotAnOutlet
 from scheduling.claims import Output
 
 LONGEST_REASON = 50_000
@@ -43,7 +43,7 @@ class Report:
 def read(outputs: object = None, failed_keys: object = None, error: str = "") -> Report:
     """A report from JSON: `[{"asset": "name", "keys": ["k"] or {"k": {extra}}, "extra": {}}]`.
 
-    :raises InvalidReport: naming what cannot be; InvalidKey for a key, NotJson for an extra.
+    :raises InvalidReport: naming what cannot be; InvalidKey for a key, NotKept for an extra.
     """
     written = [_written(each) for each in _listed("outputs", outputs)]
     names = [each.asset for each in written]
@@ -97,7 +97,7 @@ def _written(value: object) -> Written:
     if unknown := value.keys() - {"asset", "keys", "extra"}:
         raise InvalidReport(f'an output has "asset", "keys" and "extra", not {sorted(unknown)[0]!r}')
     name, extra = value["asset"], value.get("extra") or {}
-    check_json(extra, name)
+    extras.check(extra, f"the extra of {name}")
     return Written(name, _keys(value.get("keys"), name), extra)
 
 
@@ -109,7 +109,7 @@ def _keys(value: object, name: str) -> dict[str, dict[str, Any]] | None:
     if not isinstance(value, dict):
         raise InvalidReport(f"the keys of {name} are a list, or an object with the extra of each key")
     for extra in value.values():
-        check_json(extra, name)
+        extras.check(extra, f"the extra of {name}")
     return {validate_key(key): extra for key, extra in value.items()}
 
 

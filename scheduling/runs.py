@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from core import bulk
 from core.making import Maker
 from core.models import Backfill, Dag, DagRun, HeldRun
-from scheduling import claims, doorbell, journal, listening
+from scheduling import claims, doorbell, extras, journal, listening
 from scheduling.algebra.conditions import Leaf
 from scheduling.algebra.errors import InvalidKey, PartitionError
 from scheduling.algebra.keys import validate_key
@@ -96,8 +96,10 @@ def trigger(dag: Dag, ask: Ask, *, deed: Deed, at: datetime, run_type: Type = Ty
     :raises NotPartitioned: for a key given to a Dag whose runs have none.
     :raises InvalidKey: for a key that the Dag's timetable cannot read.
     :raises DuplicateRunId: if `ask.run_id` is taken.
+    :raises NotKept: for a conf that cannot be kept.
     """
     date = date_of(dag, ask.partition_key)
+    extras.check(ask.conf, f"the conf for Dag {dag}")
     new = NewRun(
         dag=dag,
         run_type=run_type,

@@ -10,9 +10,9 @@ from rest_framework import serializers
 from core.models import Backfill, BackfillPartition, BackfillTarget
 from partitions_site.api.fields import Instant, JsonObject, Text
 from partitions_site.api.filters import AnyOf, Pattern, Prefix, When
-from partitions_site.api.masking import masked
 from partitions_site.api.pages import Listing
 from scheduling.backfills import reading
+from scheduling.masking import masked
 
 EVERY_DAG = "~"
 

@@ -10,12 +10,11 @@ from rest_framework.response import Response
 from core.models import Asset
 from partitions_site.api.auth import GROUPED, Address, sight_of
 from partitions_site.api.errors import Invalid, problem
-from partitions_site.api.events import EventIn, kept_extra, register
+from partitions_site.api.events import EventIn, register, report_of
 from partitions_site.api.forms import read
 from partitions_site.api.parsing import JsonBody, NdjsonBody
 from partitions_site.api.plain import PLAIN, is_plain
 from partitions_site.api.schema import gives
-from scheduling.events import EventReport
 
 REPORT = "core.add_assetevent"
 MOST_EVENTS = 10_000
@@ -49,12 +48,7 @@ class BulkEvents(Address):
     def post(self, request: Request) -> Response:
         asked = _read_many(request)
         assets = _assets_of(request, asked)
-        reports = [
-            EventReport(
-                assets[each["asset_id"]], each["partition_key"], kept_extra(each), each["idempotency_key"]
-            )
-            for each in asked
-        ]
+        reports = [report_of(each, assets[each["asset_id"]], each["idempotency_key"]) for each in asked]
         answers = register(reports, request)
         created = sum(answer.is_new for answer in answers)
         ids = [answer.event.pk for answer in answers]

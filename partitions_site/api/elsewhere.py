@@ -15,11 +15,11 @@ from core.models import Dag, DagRun, Outlet
 from partitions_site.api.auth import GROUPED, Address, OpenAddress, check_may, sight_of
 from partitions_site.api.fields import Instant, JsonObject, OneOf, Text, Whole
 from partitions_site.api.forms import Form, read_body, row_id
-from partitions_site.api.masking import masked
 from partitions_site.api.runs import RunOut
 from partitions_site.api.schema import gives
 from scheduling import elsewhere, reports, webhooks
 from scheduling.elsewhere import Hold
+from scheduling.masking import masked
 from scheduling.reports import Report
 
 TAKE = "core.change_dagrun"

@@ -16,10 +16,10 @@ from partitions_site.api.auth import GROUPED, Address, sight_of
 from partitions_site.api.fields import Always, Instant, Text, Whole
 from partitions_site.api.filters import AnyOf, Exactly, Pattern, Prefix, When
 from partitions_site.api.forms import row_id
-from partitions_site.api.masking import masked
 from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives
 from scheduling.belonging import Sight
+from scheduling.masking import masked
 
 AIRFLOW_NAMES = {
     "asset event recorded": "create_asset_event",

@@ -11,9 +11,9 @@ from core.models import AssetEvent, ConsumedEvent, DagRun, MappingProblem
 from partitions_site.api import wire
 from partitions_site.api.fields import Always, Instant, JsonObject, RowId, Whole
 from partitions_site.api.filters import Exactly, Pattern, Prefix, Range, When
-from partitions_site.api.masking import masked
 from partitions_site.api.pages import Listing
 from scheduling.belonging import Sight
+from scheduling.masking import masked
 
 
 class CreatedRunOut(serializers.Serializer[Any]):

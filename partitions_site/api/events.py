@@ -13,13 +13,12 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core.models import AssetEvent
+from core.models import Asset, AssetEvent
 from partitions_site.api.assets import find_asset
 from partitions_site.api.auth import GROUPED, Address, check_may, deed, sight_of
 from partitions_site.api.event_rows import EVENTS, EventOut, made_of
 from partitions_site.api.fields import Extra, Flag, JsonObject, PartitionKey, RowId, Text
 from partitions_site.api.forms import Form, read_body, read_value, row_id
-from partitions_site.api.masking import masked
 from partitions_site.api.once import asked_key
 from partitions_site.api.plain import PLAIN, is_plain
 from partitions_site.api.schema import gives
@@ -28,6 +27,7 @@ from scheduling import mapping, wiping
 from scheduling.belonging import Sight
 from scheduling.events import EventReport, Registered, check, register_each, register_events
 from scheduling.journal import Deed
+from scheduling.masking import masked
 
 NEW_EVENT = EventOut()
 
@@ -92,7 +92,7 @@ class Events(Address):
         asked = PLAIN | given if is_plain(given) else read_body(EventIn, request)
         name = asked["idempotency_key"] or asked_key(request)
         asset = find_asset(request, asked["asset_id"])
-        report = EventReport(asset, asked["partition_key"], kept_extra(asked), name)
+        report = report_of(asked, asset, name)
         check(report)
         is_checked = _is_checked(request)
         answer = RECORD((report, deed(request)))
@@ -134,9 +134,11 @@ def register(reports: list[EventReport], request: Request) -> list[Registered]:
     return register_events(reports, source=AssetEvent.Source.API, deed=deed(request), at=timezone.now())
 
 
-def kept_extra(asked: dict[str, Any]) -> dict[str, Any]:
-    """What is kept of `extra`: no secrets, and, if there was any, a mark that it came by this way."""
-    return masked(asked["extra"]) | {"from_rest_api": True} if "extra" in asked else {}
+def report_of(asked: dict[str, Any], asset: Asset, name: str | None) -> EventReport:
+    """What `asked` says of `asset`; an `extra` is kept with a mark that it came by this way."""
+    marks = {"from_rest_api": True} if "extra" in asked else {}
+    extra = masked(asked.get("extra", {}))
+    return EventReport(asset, asked["partition_key"], extra, name, marks=marks)
 
 
 def _shown(request: Request) -> "QuerySet[AssetEvent]":

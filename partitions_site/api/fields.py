@@ -11,6 +11,7 @@ from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from scheduling import extras
 from scheduling.algebra.errors import InvalidKey
 from scheduling.algebra.keys import MAX_KEY_LENGTH, validate_key
 
@@ -168,13 +169,9 @@ class Extra(JsonObject):
         found, most = len(json.dumps(value, ensure_ascii=False).encode()), settings.EXTRA_LIMIT
         if found > most:
             self.fail("bytes", most=most, found=found)
-        if not _is_within(value, EXTRA_LEVELS):
-            self.fail("levels", most=EXTRA_LEVELS)
+        if not extras.is_within(value):
+            self.fail("levels", most=extras.LEVELS)
         return value
-
-
-EXTRA_LEVELS = 10
-"""How deep an `extra` or a `conf` may nest."""
 
 
 class Always(serializers.Field[Any, Any, Any, Any]):
@@ -203,8 +200,3 @@ JSON_TYPES: dict[type, dict[str, Any]] = {
     dict: {"type": "object"},
     type(None): {"type": "null"},
 }
-
-
-def _is_within(value: Any, levels: int) -> bool:
-    below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return levels >= 0 and all(_is_within(each, levels - 1) for each in below)

@@ -13,7 +13,7 @@ from rest_framework.settings import api_settings
 
 from partitions_site.api.errors import Invalid, problems
 from partitions_site.api.fields import RowId
-from partitions_site.api.masking import masked
+from scheduling.masking import masked
 
 NON_FIELD = api_settings.NON_FIELD_ERRORS_KEY
 Read = dict[str, Any]

@@ -18,10 +18,10 @@ from partitions_site.api.errors import Invalid, problem
 from partitions_site.api.fields import Flag, Instant, JsonObject, PartitionKey
 from partitions_site.api.filters import AnyOf, Pattern, Prefix, Range, When
 from partitions_site.api.forms import read_value, row_id
-from partitions_site.api.masking import masked
 from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives
 from scheduling import wiping
+from scheduling.masking import masked
 
 
 class PartitionOut(serializers.Serializer[Any]):

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from django.conf import settings
-
 from scheduling.algebra.errors import InvalidKey
 from scheduling.algebra.keys import validate_key
+from scheduling.extras import is_short_and_flat
 
 PLAIN: dict[str, Any] = {"partition_key": None, "idempotency_key": None}
 """What a plain report that does not say so means."""
@@ -19,16 +18,10 @@ def is_plain(report: Any) -> bool:
     return (
         type(asset_id) is int
         and 0 <= asset_id < 2**63
-        and ("extra" not in report or _is_short_and_flat(report["extra"]))
+        and ("extra" not in report or is_short_and_flat(report["extra"]))
         and (key is None or (type(key) is str and _may_be_a_key(key)))
         and (name is None or (type(name) is str and len(name) <= 250))
     )
-
-
-def _is_short_and_flat(extra: Any) -> bool:
-    if type(extra) is not dict or any(type(value) in (dict, list) for value in extra.values()):
-        return False
-    return len(repr(extra)) * 6 <= settings.EXTRA_LIMIT  # no character takes more bytes as JSON
 
 
 def _may_be_a_key(key: str) -> bool:

@@ -18,10 +18,10 @@ from partitions_site.api.errors import BadRequest, Invalid, problem
 from partitions_site.api.fields import Always, Decimal, Extra, Flag, Instant, JsonObject, OneOf, RowId, Text
 from partitions_site.api.filters import AnyOf, Pattern, Prefix, Range, When
 from partitions_site.api.forms import Form, read_body, read_value
-from partitions_site.api.masking import masked
 from partitions_site.api.pages import Listing
 from scheduling import runs
 from scheduling.belonging import Sight
+from scheduling.masking import masked
 
 ALL_DAGS = "~"
 RUN_ID = re.compile(r"[A-Za-z0-9_.~:+-]{1,250}")

@@ -1,9 +1,9 @@
 """What a task says about the partitions it writes."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from scheduling import extras
 from scheduling.algebra.conditions import AssetLeaf
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.keys import validate_key
@@ -15,10 +15,6 @@ class NotAnOutlet(PartitionError, KeyError):
 
     def __str__(self) -> str:
         return str(self.args[0])
-
-
-class NotJson(PartitionError):
-    """An `extra` that cannot be stored."""
 
 
 class OutletEvent:
@@ -69,39 +65,10 @@ class OutletEvents(Mapping[AssetLeaf, OutletEvent]):
         return len(self._by_asset)
 
     def check(self) -> None:
-        """See that everything said can be stored.
+        """See that everything said can be kept.
 
-        :raises NotJson: naming the asset.
+        :raises NotKept: naming the asset.
         """
         for asset, event in self._by_asset.items():
             for extra in (event.extra, *event.keys.values()):
-                check_json(extra, asset.name)
-
-
-def check_json(extra: object, asset_name: str) -> None:
-    """See that `extra` can be stored.
-
-    :raises NotJson: naming the asset.
-    """
-    if not isinstance(extra, Mapping):
-        raise NotJson(f"the extra of {asset_name} is a dictionary, not {type(extra).__name__}")
-    try:
-        plain = json.loads(json.dumps(extra, allow_nan=False))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise NotJson(f"the extra of {asset_name} is not JSON: {error}") from None
-    for text in _texts(plain):
-        # PostgreSQL cannot keep the character zero, and half of a surrogate pair is no text at all.
-        if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
-            raise NotJson(f"the extra of {asset_name} holds a character that cannot be stored: {text[:60]!r}")
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        yield from value
-        for item in value.values():
-            yield from _texts(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item)
+                extras.check(extra, f"the extra of {asset.name}")

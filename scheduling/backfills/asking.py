@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from core.models import Backfill, Dag
+from scheduling import extras
 from scheduling.algebra.errors import PartitionError
 
 Order = Backfill.Order
@@ -85,7 +86,9 @@ class Ask:
         return self.reprocess or _AGAIN.get(self.wanted, Reprocess.NONE)
 
     def check(self) -> None:
-        """:raises CannotBackfill: if its parts do not fit together."""
+        """:raises CannotBackfill: if its parts do not fit together.
+        :raises NotKept: for a conf that cannot be kept.
+        """
         if not self.dags:
             raise CannotBackfill("name a Dag to backfill")
         if sum(each is not None for each in (self.selection, self.keys, self.dates)) > 1:
@@ -94,6 +97,7 @@ class Ask:
             raise CannotBackfill("the range starts after its end")
         if self.max_active_runs < 1:
             raise CannotBackfill("max_active_runs is a whole number from 1 on")
+        extras.check(self.conf, "the conf of the backfill")
         self._check_range()
 
     def words(self) -> str:

@@ -1,6 +1,7 @@
 """Other systems claim, keep and finish runs over the API, and webhooks call back."""
 
 from datetime import timedelta
+from functools import reduce
 
 import pytest
 
@@ -13,6 +14,7 @@ from tests.engine.world import ALICE, NOW, RUNTIME, dag
 pytestmark = pytest.mark.django_db
 URL = "/api/v2/runs"
 WORKER = {"worker": "etl-1", "attempt": 1}
+NESTED = reduce(lambda value, _: {"a": value}, range(20), {})
 
 
 @pytest.fixture
@@ -154,6 +156,8 @@ class TestFinish:
             ({"state": "skipped"}, 422),
             ({"state": "success", "outputs": {}}, 422),
             ({"state": "success", "failed_keys": []}, 422),
+            ({"state": "success", "outputs": [{"asset": "out", "extra": {"a": "x" * 100_000}}]}, 422),
+            ({"state": "success", "outputs": [{"asset": "out", "keys": {"k": NESTED}}]}, 422),
             ({"state": "success", "outputs": ["out"]}, 400),
             ({"state": "success", "outputs": [{"asset": "else"}]}, 400),
             ({"state": "success", "outputs": [{"asset": "out", "keys": ["\n"]}]}, 400),

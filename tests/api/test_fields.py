@@ -1,11 +1,14 @@
 """What a field of a request may hold, and the answers that say so."""
 
+import json
+from functools import reduce
+
 import pytest
 
 from partitions_site.api.errors import MOST_PROBLEMS, Invalid, problem
 from partitions_site.api.fields import Decimal, Flag, Instant, JsonObject, OneOf, PartitionKey, Text, Whole
 from partitions_site.api.forms import Form, read, read_value
-from partitions_site.api.masking import masked
+from scheduling.masking import masked
 
 
 class Everything(Form):
@@ -212,6 +215,10 @@ class TestMasked:
             "deep": [{"api_key": "***", "tokens": 412}],
             "DB_Secret": ["***", {"b": "c"}],
         }
+
+    def test_leaves_out_what_no_list_could_show(self):
+        given = reduce(lambda value, _: {"a": [value]}, range(3000), {"password": "x"})
+        assert "x" not in json.dumps(masked(given))
 
     def test_leaves_what_it_was_given_alone(self):
         given = {"password": "x"}

@@ -13,9 +13,9 @@ from core.models import Asset, Dag, DagRun
 from partitions_site.api import days, errors, wire
 from partitions_site.api.errors import BadRequest, Conflict, Invalid
 from partitions_site.api.expressions import asset_expression
-from partitions_site.api.masking import MASK, SECRETS, masked
 from scheduling import events, holds, runs
 from scheduling.algebra.errors import InvalidKey, PartitionError
+from scheduling.masking import MASK, SECRETS, masked
 
 NOW = datetime(2026, 3, 10, 9, tzinfo=UTC)
 

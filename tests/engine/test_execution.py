@@ -161,7 +161,7 @@ class TestFailures:
         )
         ended = run()
         assert ended.error.endswith(
-            "NotJson: the extra of x is not JSON: Object of type set is not JSON serializable"
+            "NotKept: the extra of x is not JSON: Object of type set is not JSON serializable"
         )
         assert emitted(ended) == []
 

@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 from datetime import UTC, datetime, timedelta
+from functools import reduce
 
 import pytest
 
@@ -13,6 +14,7 @@ from tests.executors.sending import SECRET, emitted, log, send, trigger
 
 pytestmark = pytest.mark.django_db
 SECOND = timedelta(seconds=1)
+NESTED = reduce(lambda value, _: {"a": value}, range(600), {})
 
 
 class TestRequest:
@@ -101,6 +103,12 @@ class TestSuccess:
             ([{"asset": "out", "keys": [" "]}], "cannot be recorded"),
             ([{"asset": "out", "keys": "k"}], "the keys of out are a list"),
             ([{"asset": "out", "extra": [1]}], "the extra of out is a dictionary"),
+            ([{"asset": "out", "extra": NESTED}], "the extra of out is nested more than 10 levels deep"),
+            (
+                [{"asset": "out", "keys": {"k": NESTED}}],
+                "the extra of out is nested more than 10 levels deep",
+            ),
+            ([{"asset": "out", "extra": {"a": "x" * 100_000}}], "the extra of out has 100009 bytes as JSON"),
             ([{"asset": "out", "rows": 1}], """an output has "asset", "keys" and "extra", not 'rows'"""),
             ([{"keys": ["k"]}], """the name of an "asset\""""),
             ([{"asset": "out"}, {"asset": "out"}], "outputs name out twice"),

@@ -3,7 +3,8 @@ import math
 import pytest
 
 from scheduling.algebra.errors import InvalidKey
-from scheduling.authoring.outlets import NotAnOutlet, NotJson, OutletEvents
+from scheduling.authoring.outlets import NotAnOutlet, OutletEvents
+from scheduling.extras import NotKept
 from scheduling.sdk import Asset
 
 SALES, STOCK = Asset("sales"), Asset("stock")
@@ -71,26 +72,26 @@ class TestCheck:
     @pytest.mark.parametrize("value", [{1, 2}, object(), math.nan, math.inf, b"x"])
     def test_refuses_what_json_cannot_say(self, events, value):
         events[SALES].extra["rows"] = value
-        with pytest.raises(NotJson, match="the extra of sales is not JSON"):
+        with pytest.raises(NotKept, match="the extra of sales is not JSON"):
             events.check()
 
     def test_looks_at_the_extra_of_each_key(self, events):
         events[STOCK].add_partitions("tw", extra={"rows": {1}})
-        with pytest.raises(NotJson, match="the extra of stock"):
+        with pytest.raises(NotKept, match="the extra of stock"):
             events.check()
 
     @pytest.mark.parametrize("extra", [{"a": ["\0"]}, {"\0": 1}, {"a": {"b": "\ud800"}}])
     def test_refuses_characters_that_no_database_keeps(self, events, extra):
         events[SALES].extra = extra
-        with pytest.raises(NotJson, match="cannot be stored"):
+        with pytest.raises(NotKept, match="cannot be stored"):
             events.check()
 
     def test_refuses_anything_but_a_dictionary(self, events):
         events[SALES].extra = [1]
-        with pytest.raises(NotJson, match="is a dictionary, not list"):
+        with pytest.raises(NotKept, match="is a dictionary, not list"):
             events.check()
 
     def test_refuses_an_extra_that_contains_itself(self, events):
         events[SALES].extra["self"] = events[SALES].extra
-        with pytest.raises(NotJson, match="not JSON"):
+        with pytest.raises(NotKept, match="not JSON"):
             events.check()

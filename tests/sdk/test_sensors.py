@@ -140,6 +140,15 @@ class TestLook:
                 "there is no asset 'nowhere': name one that a definition file has",
             ),
             ("look.trigger('none')", "there is no Dag 'none'"),
+            (
+                "look.report(inbox, 'k', extra=nest(700))",
+                "event 1: the extra of inbox is nested more than 10",
+            ),
+            (
+                "look.report(inbox, extra={'a': 'x' * 70_000})",
+                "the extra of inbox has 70009 bytes as JSON: at",
+            ),
+            ("look.trigger('d', conf=nest(700))", "the conf for Dag d is nested more than 10 levels deep"),
             ("look.cursor = 7", "look.cursor is text without NUL, not 7: json.dumps makes text of it"),
             ("look.report('inbox', '')", "event 1: a partition key cannot be empty"),
             ("raise SystemExit(3)", "SystemExit: 3"),
@@ -147,7 +156,9 @@ class TestLook:
     )
     def test_that_fails_records_nothing_else(self, directory, body, sentence):
         text = f"""
-            inbox = Asset("inbox")
+            inbox, d = Asset("inbox"), DAG("d")
+
+            def nest(levels): return {{"a": nest(levels - 1)}} if levels else 1
 
             @sensor
             def s(look):

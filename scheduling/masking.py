@@ -21,15 +21,21 @@ SECRETS = (
 """Texts under names that contain one of these are masked, on the way in and on the way out."""
 
 
-def masked(value: Any) -> Any:
+LEVELS = 50
+"""What nests deeper than anything that is kept is left out: a row of old must not break the list it is in."""
+
+
+def masked(value: Any, levels: int = LEVELS) -> Any:
     """`value` with every text that stands under a name of `SECRETS` replaced."""
+    if levels < 0:
+        return MASK
     if isinstance(value, dict):
         return {
-            name: _hidden(each) if isinstance(name, str) and _is_secret(name) else masked(each)
+            name: (_hidden if isinstance(name, str) and _is_secret(name) else masked)(each, levels - 1)
             for name, each in value.items()
         }
-    if isinstance(value, list):
-        return [masked(each) for each in value]
+    if isinstance(value, list | tuple):
+        return [masked(each, levels - 1) for each in value]
     return value
 
 
@@ -38,9 +44,9 @@ def _is_secret(name: str) -> bool:
     return any(word in name.lower() for word in SECRETS)
 
 
-def _hidden(value: Any) -> Any:
-    if isinstance(value, str):
+def _hidden(value: Any, levels: int) -> Any:
+    if isinstance(value, str) or levels < 0:
         return MASK
-    if isinstance(value, list):
-        return [_hidden(each) for each in value]
-    return masked(value)
+    if isinstance(value, list | tuple):
+        return [_hidden(each, levels - 1) for each in value]
+    return masked(value, levels)

@@ -1,0 +1,109 @@
+"""What is kept of an `extra` or a `conf`, whichever way it comes."""
+
+import math
+
+import pytest
+
+from core.models import AssetEvent, DagRun
+from scheduling import events, extras, runs
+from scheduling.events import EventReport
+from scheduling.extras import NotKept
+from scheduling.runs import Ask
+from tests.engine.executing import defined, emitted, run
+from tests.engine.world import ALICE, NOW, RUNTIME, asset, dag
+
+WRITER = """
+    def nest(levels): return {"a": nest(levels - 1)} if levels else 1
+
+    out = Asset("out")
+    with DAG("d", schedule=PartitionedAtRuntime()):
+        @task(outlets=[out])
+        def write(outlet_events): {said}
+"""
+
+
+def nest(levels: int):
+    value: object = 1
+    for _ in range(levels):
+        value = {"a": value}
+    return value
+
+
+class TestCheck:
+    @pytest.mark.parametrize(
+        "value",
+        [
+            {},
+            {"rows": 41_233, "mean": 1.5, "late": False, "by": None},
+            {"path": "C:\\u0000", "said": "\\ud800", "city": "Žalec"},
+            {"tags": ["a", ("b", None)], 1: 2},
+            nest(extras.LEVELS),
+            {"a": "ž" * 32_760},
+        ],
+    )
+    def test_passes_what_can_be_kept(self, value):
+        extras.check(value, "it")
+
+    @pytest.mark.parametrize(
+        ("value", "sentence"),
+        [
+            ([1], "it is a dictionary, not list"),
+            ({"a": {1}}, "it is not JSON: Object of type set is not JSON serializable"),
+            ({"a": math.nan}, "it is not JSON: "),
+            ({"a": 10**5000}, "it is not JSON: "),
+            ({"a": "x\0"}, "it holds a character that cannot be stored: "),
+            ({"a": ("x", "\ud800")}, "it holds a character that cannot be stored: "),
+            (nest(extras.LEVELS + 1), "it is nested more than 10 levels deep"),
+            (nest(600), "it is nested more than 10 levels deep"),
+            (nest(100_000), "it is nested more than 10 levels deep"),
+            ({"a": ["x" * 70_000]}, "it has 70011 bytes as JSON: at most 65536 are kept"),
+            ({"a": "ž" * 32_768}, "it has 65545 bytes as JSON: at most 65536 are kept"),
+        ],
+    )
+    def test_names_what_cannot(self, value, sentence):
+        with pytest.raises(NotKept) as refused:
+            extras.check(value, "it")
+        assert str(refused.value).startswith(sentence)
+
+    def test_asks_the_setting(self, settings):
+        settings.EXTRA_LIMIT = 20
+        extras.check({"a": "b" * 10}, "it")
+        with pytest.raises(NotKept, match="at most 20 are kept"):
+            extras.check({"a": "b" * 13}, "it")
+
+
+@pytest.mark.django_db
+class TestEntrance:
+    @pytest.mark.parametrize(
+        ("said", "sentence"),
+        [
+            ("outlet_events[out].extra = nest(600)", "the extra of out is nested more than 10 levels deep"),
+            ("outlet_events[out].add_partitions('k', nest(11))", "the extra of out is nested more than 10"),
+            ("outlet_events[out].extra = {'a': 'x' * 100_000}", "the extra of out has 100009 bytes as JSON"),
+        ],
+    )
+    def test_of_a_task_fails_its_run(self, directory, said, sentence):
+        defined(directory, WRITER.replace("{said}", said))
+        ended = run(key="k")
+        assert ended.state == "failed"
+        assert sentence in ended.error.splitlines()[-1]
+        assert emitted(ended) == []
+
+    def test_of_a_task_fails_its_run_for_what_is_too_long_together(self, directory):
+        first, second = "extra = {'a': 'x' * 40_000}", "add_partitions('k', {'b': 'x' * 40_000})"
+        said = f"outlet_events[out].{first}; outlet_events[out].{second}"
+        defined(directory, WRITER.replace("{said}", said))
+        ended = run(key="k")
+        assert (ended.state, emitted(ended)) == ("failed", [])
+        assert ended.error.startswith("the extra of out has 800")
+
+    def test_of_a_report_refuses_all_of_them(self):
+        reports = [EventReport(asset("a"), key, extra) for key, extra in [("k", {}), ("l", nest(11))]]
+        with pytest.raises(NotKept, match="event 1: the extra of a is nested more than 10 levels deep"):
+            events.register_events(reports, source=events.Source.PERSON, deed=ALICE, at=NOW)
+        assert not AssetEvent.objects.exists()
+
+    def test_of_a_trigger_refuses_its_conf(self):
+        with pytest.raises(NotKept, match="the conf for Dag d is nested more than 10 levels deep"):
+            runs.trigger(dag("d", RUNTIME), Ask("k", nest(11)), deed=ALICE, at=NOW)
+        assert not DagRun.objects.exists()
