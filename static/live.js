@@ -148,6 +148,18 @@
     }
   });
 
+  // What somebody may not do says why when it is tried, also to a finger.
+  const sayFor = (words, time) => {
+    say(words);
+    setTimeout(() => { if (document.getElementById("said").textContent === words) say(""); }, time);
+  };
+  document.addEventListener("click", (event) => {
+    const barred = event.target.closest?.("[aria-disabled=true][aria-describedby]");
+    if (!barred) return;
+    event.preventDefault();
+    sayFor(document.getElementById(barred.getAttribute("aria-describedby")).textContent, 6000);
+  });
+
   // One click, one deed. A question in the dialog is answered there, and the page around it stays.
   document.addEventListener("submit", (event) => {
     const form = event.target;
@@ -173,8 +185,7 @@
   document.body.addEventListener("done", ({ detail }) => {
     dialog().close();
     for (const flash of document.querySelectorAll(".flash")) flash.remove(); // said of what was before
-    say(detail.words);
-    setTimeout(() => { if (document.getElementById("said").textContent === detail.words) say(""); }, 6000);
+    sayFor(detail.words, 6000);
     returned = document.activeElement;
     // Also of a part that has ended and is not polled any more: a deed may have begun it again.
     for (const part of document.querySelectorAll('[hx-trigger="refresh"]')) htmx.trigger(part, "refresh");

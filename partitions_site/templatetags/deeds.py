@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 
 register = template.Library()
 
-NOT_ALLOWED = "Your login may look but not do this: it needs the role operator"
+NOT_ALLOWED = "Your login may look but not do this: it needs the role operator."
 
 
 @register.simple_tag(takes_context=True)
@@ -20,6 +20,12 @@ def may(context: dict[str, Any], right: str, of: Any = None) -> bool:
     return allowed
 
 
+@register.simple_tag
+def why_not() -> str:
+    """What the element `why-not` of a page says, which all those deeds point to."""
+    return NOT_ALLOWED
+
+
 @register.simple_tag(takes_context=True)
 def deed(
     context: dict[str, Any], right: str, words: str, screen: str, *args: Any, **query: Any
@@ -27,13 +33,18 @@ def deed(
     """A link to a deed: the right it needs, its words, the name of its screen, what goes into the address.
 
     `style` is its class, `of` what it is done to; with `whole_page` it is asked on a page of its own, not
-    in a dialog. For somebody without the right the same words stand there disabled, and say why.
+    in a dialog. For somebody without the right the same words stand there disabled, and say why: to whoever
+    points at them, reads them aloud, or tries (live.js).
     """
     of = query.pop("of", None)
     style, dialog = query.pop("style", "button"), "" if query.pop("whole_page", False) else " data-dialog"
     if not may(context, right, of):
         return format_html(
-            '<span class="{}" aria-disabled="true" title="{}">{}</span>', style, NOT_ALLOWED, words
+            '<button type="button" class="{}" aria-disabled="true" aria-describedby="why-not" title="{}">{}'
+            "</button>",
+            style,
+            NOT_ALLOWED,
+            words,
         )
     address = reverse(screen, args=args) + (f"?{urlencode(query)}" if query else "")
     return format_html('<a class="{}" href="{}"{}>{}</a>', style, address, dialog, words)

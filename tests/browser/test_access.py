@@ -1,18 +1,16 @@
 """Every screen for everybody: axe finds nothing serious, nothing overflows a phone, no script complains."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.browser.axe import AXE, offences
 from tests.browser.chromium import watch
 from tests.browser.posting import post
 from tests.installed import Installation
 
 pytestmark = pytest.mark.browser
-
-AXE = Path(__file__).parent / "vendor" / "axe-4.14.1.min.js"
 
 SCREENS = {
     "overview": "/",
@@ -20,6 +18,7 @@ SCREENS = {
     "asset, one day": "/assets/hourly_sales?zoom=2026-03-13",
     "asset, one partition": "/assets/hourly_sales?zoom=2026-03-12&key=2026-03-12T09:00:00",
     "asset, a list": "/assets/daily_sales?state=missing",
+    "asset, a row": "/assets/hourly_sales?zoom=2026-03-12&sel=[2026-03-12...2026-03-12]",
     "asset, tinted by a number": "/assets/hourly_sales?zoom=2026-03-12&heat=rows",
     "asset, events": "/assets/hourly_sales?tab=events",
     "asset, definition": "/assets/hourly_sales?tab=definition",
@@ -93,19 +92,9 @@ def visitor(
     context = browser.new_context(
         base_url=installation.address(), storage_state=session, color_scheme=request.param
     )
-    # axe comes in through the debugger, as the policy of the page lets no foreign script in.
     context.add_init_script(path=AXE)
     yield context.new_page()
     context.close()
-
-
-def offences(page: Page) -> list[str]:
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    return [
-        f"{each['impact']} {each['id']}: {node['html'][:200]} {node['failureSummary'][:300]}"
-        for each in found["violations"]
-        for node in each["nodes"]
-    ]
 
 
 @pytest.mark.parametrize("address", SCREENS.values(), ids=SCREENS)

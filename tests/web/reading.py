@@ -48,7 +48,10 @@ class Page(HTMLParser):
             element
             for element in self.elements
             if element.tag == tag
-            and all(element.attributes.get(name.rstrip("_")) == value for name, value in attributes.items())
+            and all(
+                element.attributes.get(name.rstrip("_").replace("_", "-")) == value
+                for name, value in attributes.items()
+            )
         ]
 
     @property

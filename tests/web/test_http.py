@@ -155,9 +155,11 @@ class TestAllowed:
     def test_for_a_viewer_the_words_of_a_deed_are_disabled_and_say_why(self, visitor_of, held):
         page = read(visitor_of(roles.VIEWER).get(f"/held/{held.pk}"))
         assert "Fire now…" not in page.links
-        [fire] = [each for each in page.all("span") if each.text == "Fire now…"]
+        [fire] = [each for each in page.all("button", type="button") if each.text == "Fire now…"]
         assert fire.attributes["aria-disabled"] == "true"
         assert "needs the role operator" in fire.attributes["title"]
+        [why] = page.all("p", id=fire.attributes["aria-describedby"])
+        assert why.text == fire.attributes["title"]
 
     def test_for_an_operator_they_are_links(self, visitor, held):
         assert read(visitor.get(f"/held/{held.pk}")).links["Fire now…"] == f"/held/{held.pk}/fire"

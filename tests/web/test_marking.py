@@ -99,7 +99,9 @@ class TestMark:
     def test_a_selection_that_means_nothing_says_so(self, operator):
         page = ask(operator, sel="[2026-03-01")
         assert "expected ..." in page.text
-        assert ["disabled" in each.attributes for each in page.all("button") if each.text == "Mark"] == [True]
+        [button] = [each for each in page.all("button") if each.text == "Mark"]
+        assert button.attributes["type"] == "button"
+        assert "expected ..." in page.all("p", id=button.attributes["aria-describedby"])[0].text
         assert send(operator, page, **{"as": "data"}).status_code == 422
 
     def test_more_than_a_thousand_at_once_are_refused(self, operator):

@@ -95,7 +95,10 @@ class TestForm:
     def test_a_dag_that_is_gone_cannot_be_triggered(self, visitor):
         world.dag("old", DAILY, is_active=False)
         page = read(visitor.get("/trigger?dag=old"))
-        assert "disabled" in page.all("button")[-1].attributes
+        [button] = page.all("button", aria_disabled="true")
+        assert page.all("span", id=button.attributes["aria-describedby"])[0].text == (
+            "Nothing defines this Dag any more."
+        )
         assert "Nothing defines this Dag any more" in page.text
 
 
