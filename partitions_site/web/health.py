@@ -18,7 +18,7 @@ from scheduling import health as engine
 
 @require_safe
 def health(request: HtmxRequest) -> HttpResponse:
-    """The page, and the dot in the head of every page."""
+    """The page, and the dot in the foot of every page."""
     report = later(engine.report, timezone.now())
     context = {
         "health": report,

@@ -158,13 +158,25 @@ class TestHealth:
 
     def test_the_dot_alone_can_be_asked_for(self, visitor):
         page = read(visitor.part("/health", "pulse"))
-        assert [each.tag for each in page.elements] == ["a"]
         assert page.elements[0].attributes["data-live"] == "15"
+        [alarm] = page.all("span", id="alarm")
+        assert alarm.attributes["hx-swap-oob"] == "true"
+        assert alarm.text == "Engine needs you"
+
+    def test_the_dot_is_in_the_foot_and_an_alarm_above(self, visitor):
+        page = read(visitor.get("/held"))
+        assert "Engine needs you" in page.all("footer")[0].text
+        assert "Engine needs you" in page.all("header", class_="top")[0].text
+        for kind in Pulse.Kind:
+            health.pulse(f"{kind} at home", kind, now=timezone.now())
+        page = read(visitor.get("/held"))
+        assert "Engine running" in page.all("footer")[0].text
+        assert "Engine" not in page.all("header", class_="top")[0].text
 
     def test_tells_events_that_nobody_has_counted(self, visitor):
         consumer("copy", {"daily": world.IDENTITY})
         emit("daily", "2026-03-09", at=timezone.now() - timedelta(minutes=10))
-        assert "1 event wait" in read(visitor.get("/health")).text
+        assert "1 event not counted yet" in read(visitor.get("/health")).text
 
     def test_tells_how_many_runs_wait_and_where_they_are(self, visitor):
         runs.trigger(world.dag("report"), Ask(), deed=ALICE, at=NOW)
