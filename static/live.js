@@ -92,11 +92,13 @@
     htmx.trigger(target, "htmx:abort");
     htmx.ajax("GET", address, { target, ...options });
   };
-  // Squares of a grid leave out of their addresses what is selected: it may be long, and there are many.
+  // Squares of a grid leave out of their addresses what is selected: it may be long, and there are many. The total of
+  // a row selects another.
   const selected = (link) => {
     if (!link.closest("table[data-grid]")) return link.getAttribute("href");
     const address = new URL(link.href);
     const here = new URLSearchParams(location.search);
+    if (address.searchParams.has("sel")) return address.search;
     for (const name of ["sel", "only"]) if (here.has(name)) address.searchParams.set(name, here.get(name));
     return address.search;
   };

@@ -7,10 +7,10 @@ from urllib.parse import quote
 from django import template
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.html import escape
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from partitions_site.templatetags.screens import percent, pictured
+from partitions_site.templatetags.screens import percent, pictured, thousands
 from scheduling.board import Heat, Look, PlannedKey, Tally, number
 from scheduling.board.squares import Cell, Row
 
@@ -23,12 +23,26 @@ LONGEST_NAME = 40
 @register.simple_tag(takes_context=True)
 def boxes(context: dict[str, Any], row: Row) -> SafeString:
     """The cells of one row of a table: each square leads to its partition, or into the period it shows."""
-    here, chosen, heat = _address(context["request"]), context.get("key", ""), context.get("heat")
+    here, chosen, heat = _addresses(context), context.get("key", ""), context.get("heat")
     written = []
     for box in row.boxes:
         squares = "".join(_square(cell, here, chosen, heat) + _name(cell, here, row) for cell in box)
         written.append(f'<td class="two">{squares}</td>' if len(box) > 1 else f"<td>{squares}</td>")
     return mark_safe("".join(written))  # noqa: S308  every part of a square is escaped
+
+
+@register.simple_tag(takes_context=True)
+def total(context: dict[str, Any], row: Row) -> SafeString:
+    """How many of a row have data, and of how many: a link that selects them, which shows and tells them."""
+    done, count = thousands(row.done), thousands(row.tally.total)
+    words = done if done == count else f"{done} of {count}"
+    shown = done if done == count else format_html("<b>{}</b> of {}", done, count)
+    selection = row.selection(context["shown"]["zoom"])
+    if not selection or not row.tally.total:
+        return format_html("{}", shown)
+    address = _addresses(context)["sel"] + quote(selection, safe="")
+    told = f"{words} in {row.head}: {row.tally.words}; select them"
+    return format_html('<a href="{}" data-part="board" aria-label="{}">{}</a>', address, told, shown)
 
 
 @register.simple_tag
@@ -110,14 +124,23 @@ def _name(cell: Cell, here: dict[str, str], row: Row) -> str:
     return f'<a class="key" href="{escape(address)}" tabindex="-1">{escape(cell.key)}</a>'
 
 
-def _address(request: HttpRequest) -> dict[str, str]:
-    """This page's address up to the value of the parameter that a square changes.
+def _addresses(context: Any) -> dict[str, str]:
+    """The same for all rows of a grid, and written once."""
+    kept = context.render_context
+    if _addresses not in kept:
+        kept[_addresses] = _written(context["request"])
+    found: dict[str, str] = kept[_addresses]
+    return found
+
+
+def _written(request: HttpRequest) -> dict[str, str]:
+    """This page's address up to the value of the parameter that a square or a total changes.
 
     Paging starts anew. What is selected is left out, since it may be long and there are many squares:
     live.js puts it back.
     """
     addresses = {}
-    for name in ("key", "zoom"):
+    for name in ("key", "zoom", "sel"):
         query = request.GET.copy()
         for gone in (name, *(("row",) if name == "zoom" else ()), "sel", "only"):
             query.pop(gone, None)

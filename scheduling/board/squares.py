@@ -47,6 +47,13 @@ class Row:
     around: tuple[str, str] | None = None
     is_named: bool = False
 
+    def selection(self, zoom: str = "") -> str:
+        """What selects all of it on a board that shows the period `zoom`; empty if it cannot be written."""
+        if self.around is None:
+            return ""
+        period = max(self.zoom, zoom, key=len)
+        return f"[{period}...{period}]".join(self.around) if period else "*".join(self.around)
+
     @property
     def done(self) -> int:
         return self.tally[Look.MATERIALIZED] + self.tally[Look.STALE]

@@ -1,0 +1,93 @@
+"""The total of each row of a grid leads to what it counts."""
+
+import re
+
+import pytest
+
+from scheduling import dynamic
+from scheduling.algebra import specs
+from scheduling.sdk import (
+    DailyPartitions,
+    DynamicPartitions,
+    HourlyPartitions,
+    MultiPartitions,
+    StaticPartitions,
+)
+from tests.engine import world
+from tests.engine.world import ALICE, NOW, emit
+from tests.web.reading import read
+
+pytestmark = pytest.mark.django_db
+MARCH = DailyPartitions("2026-03-01", "2026-04-01")
+STORES = StaticPartitions(["north", "south", "o, dear"])
+
+
+def totals(page):
+    """The words of each total by its address."""
+    links = [each for each in page.all("a", data_part="board") if each.text[:1].isdigit()]
+    return {each.attributes["href"]: (each.text, each.attributes["aria-label"]) for each in links}
+
+
+def define(name, definition):
+    world.asset(name, partitions=specs.dump(definition))
+
+
+@pytest.fixture
+def assets(db):
+    define("calendar", DailyPartitions("2026-02-01", "2026-04-01"))
+    define("hours", HourlyPartitions("2026-03-01", "2026-03-04", key_format="%Y-%m-%dT%H"))
+    define("both", MultiPartitions({"store": STORES, "day": MARCH}))
+    define("plain", MultiPartitions({"store": STORES, "size": StaticPartitions(["s", "m", "l"])}))
+    define("opened", MultiPartitions({"store": DynamicPartitions("store"), "day": MARCH}))
+    dynamic.add("store", ["east", "west"], deed=ALICE, at=NOW)
+    emit("calendar", "2026-02-03", "2026-03-04", "2026-03-05", "2026-07-01")
+    emit("hours", "2026-03-01T05", "2026-03-02T06", "2026-03-02T07")
+    emit("both", "north|2026-03-02", "north|2026-03-03", "south|2026-03-02")
+    emit("plain", "north|s", "north|m", "south|s")
+    emit("opened", "east|2026-03-02")
+    emit("seen", "tw|2026-03-02", "tw|2026-03-03", "jp|2026-03-02")
+
+
+@pytest.mark.usefixtures("assets")
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("/assets/calendar", ["1 of 28", "2 of 31"]),
+        ("/assets/calendar?zoom=2026-03", ["2 of 31"]),
+        ("/assets/hours", ["1 of 24", "2 of 24", "0 of 24"]),
+        ("/assets/both", ["2 of 31", "1 of 31"]),
+        ("/assets/both?in.store=south", ["1 of 31"]),
+        ("/assets/both?zoom=2026-03-02", ["1", "1"]),
+        ("/assets/plain", ["2 of 3", "1 of 3"]),
+        ("/assets/opened", ["1 of 31", "0 of 31"]),
+        ("/assets/seen", ["1", "2"]),
+    ],
+)
+def test_each_selects_what_it_counts(visitor, address, words):
+    found = totals(read(visitor.get(address)))
+    assert sorted(text for text, _ in found.values()) == sorted(words)
+    path = address.partition("?")[0]
+    for link, (text, told) in found.items():
+        page = read(visitor.get(path + link))
+        count = text.rpartition(" ")[2]
+        assert f"{count} partition{'' if count == '1' else 's'} selected" in page.text
+        squares = [each for each in page.all("a") if each.attributes.get("class", "").startswith("c ")]
+        marked = [each for each in squares if each.attributes["aria-label"].endswith(", selected")]
+        assert len(marked) == int(count)
+        assert re.search(r": .*; select them$", told)
+
+
+@pytest.mark.usefixtures("assets")
+def test_keeps_the_place_and_drops_another_selection(visitor):
+    page = read(
+        visitor.get("/assets/both?zoom=2026-03&in.store=north&sel=*&only=missing&key=north|2026-03-02")
+    )
+    [link] = totals(page)
+    assert link == ("?zoom=2026-03&in.store=north&key=north%7C2026-03-02&sel=north%7C%5B2026-03...2026-03%5D")
+
+
+@pytest.mark.usefixtures("assets")
+def test_one_that_no_selection_can_say_is_a_number(visitor):
+    page = read(visitor.get("/assets/both"))
+    assert "0 of 31" in page.text
+    assert len(totals(page)) == 2
