@@ -116,7 +116,12 @@ class AliasOut(serializers.Serializer[Any]):
     group = serializers.CharField()
 
 
-ALIASES = Listing(noun="asset_aliases", out=AliasOut, orders={"id": "id", "name": "name"})
+ALIASES = Listing(
+    noun="asset_aliases",
+    out=AliasOut,
+    orders={"id": "id", "name": "name"},
+    filters=[Pattern("name", "name"), Prefix("name", "name")],
+)
 
 
 class Aliases(Address):

@@ -121,7 +121,7 @@ class ClearPartitions(Address):
     needs = {"POST": "core.delete_dagrun"}
 
     @extend_schema(
-        operation_id="clear_partitions",
+        operation_id="clear_dag_run_partitions",
         summary="Blank the partition of runs",
         description="Nothing runs again; unless `dry_run` is false, nothing changes.",
         request=ClearPartitionsIn,

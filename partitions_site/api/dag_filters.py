@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.http import QueryDict
 from drf_spectacular.utils import OpenApiParameter
 
@@ -10,6 +10,7 @@ from core.models import Dag, DagRun, Dependency
 from partitions_site.api import wire
 from partitions_site.api.errors import Unprocessable
 from partitions_site.api.fields import OneOf, Text
+from partitions_site.api.filters import Range
 from partitions_site.api.forms import read_value
 
 ANY, ALL = "any", "all"
@@ -37,6 +38,21 @@ class Tags:
         rows = Dag.objects.values_list("pk", "tags")
         has = wanted.issubset if mode == ALL else lambda own: bool(wanted.intersection(own))
         return Q(pk__in=[pk for pk, own in rows if has(own)])
+
+
+@dataclass(frozen=True, slots=True)
+class RunTimes:
+    """`dag_run_start_date_gte=…`: Dags with a run that started, or ended, within all that is said of it."""
+
+    def parameters(self) -> list[OpenApiParameter]:
+        return [parameter for each in RUN_TIMES for parameter in each.parameters()]
+
+    def narrow(self, query: QueryDict) -> Q:
+        within = RUN_TIMES[0].narrow(query) & RUN_TIMES[1].narrow(query)
+        return Q(Exists(DagRun.objects.filter(within, dag=OuterRef("pk")))) if within else Q()
+
+
+RUN_TIMES = Range("dag_run_start_date", "started_at"), Range("dag_run_end_date", "ended_at")
 
 
 def last_run_state_is(name: str) -> Q:

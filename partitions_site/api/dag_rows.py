@@ -162,6 +162,8 @@ DAGS = Listing(
         When("asset_dependency", dag_filters.listens_to, Text, words="Listens to an asset called or at this"),
         AnyOf("timetable_type", dag_filters.has_timetable),
         When("bundle_name", dag_filters.is_in_bundle, Text),
+        When("bundle_version", lambda version: Q(pk__in=[]), Text, words="There are no bundles: nothing"),
+        dag_filters.RunTimes(),
     ],
     default=("dag_id",),
 )

@@ -46,7 +46,7 @@ class Dags(Address):
         description="Every Dag that the query matches and that you may pause: none without a pattern for "
         "`dag_id`.",
         request=DagIn,
-        parameters=[UPDATE_MASK],
+        parameters=[UPDATE_MASK, *DAGS.narrowing()],
         responses=gives(DAGS.collection("patch_dags"), refusals=(400, 422)),
     )
     def patch(self, request: Request) -> Response:

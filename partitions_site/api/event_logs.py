@@ -92,6 +92,11 @@ def logged(sight: Sight) -> "QuerySet[JournalEntry]":
     return JournalEntry.objects.filter(sight.entries()).annotate(extra_text=Cast("extra", TextField()))
 
 
+def of_no_task(pattern: str) -> Q:
+    """No entry names a task: a pattern that does not match everything matches none."""
+    return Q() if not pattern.strip("~|") else Q(pk__in=[])
+
+
 def _named(events: list[str]) -> Q:
     own = [ours for ours, theirs in AIRFLOW_NAMES.items() if theirs in events]
     return Q(event__in=[*own, *events])
@@ -120,6 +125,8 @@ LOGS = Listing(
         Exactly("owner", "by"),
         Exactly("request_id", "request_id"),
         When("task_id", lambda task_id: Q(pk__in=[]), Text),
+        When("task_id_pattern", of_no_task, Text, words="No entry names a task: ~, or nothing"),
+        When("task_id_prefix_pattern", of_no_task, Text, words="No entry names a task: nothing"),
         When("map_index", lambda index: Q(pk__in=[]), Whole),
         When("try_number", lambda number: Q(pk__in=[]), Whole),
         When("event", lambda event: _named([event]), Text),

@@ -109,6 +109,7 @@ EVENTS = Listing(
         "source_task_id": "source_task_id",
         "source_dag_id": "source_run__dag__dag_id",
         "source_run_id": "source_run__run_id",
+        "source_map_index": "id",  # the same for all
         "partition_key": "partition_key",
     },
     filters=[

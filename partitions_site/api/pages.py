@@ -89,6 +89,10 @@ class Listing:
             narrowed &= each.narrow(query)
         return narrowed
 
+    def narrowing(self) -> list[OpenApiParameter]:
+        """The parameters of its filters."""
+        return [parameter for each in self.filters for parameter in each.parameters()]
+
     def described(
         self,
         name: str,
@@ -100,11 +104,10 @@ class Listing:
         """Describe the method that answers with this list, or with one of `also`."""
         page = self.collection(name)
         answer = either(f"{name}_or_other", page, *also) if also else page
-        own = [parameter for each in self.filters for parameter in each.parameters()]
         return extend_schema(
             operation_id=name,
             summary=summary,
-            parameters=[*own, *self.parameters, *self._page_parameters()],
+            parameters=[*self.narrowing(), *self.parameters, *self._page_parameters()],
             responses=gives(answer, refusals=(400, 422, *refusals)),
         )
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -14,7 +14,7 @@ from core.models import Pool
 from partitions_site.api.auth import SITE, Address, deed
 from partitions_site.api.errors import BadRequest
 from partitions_site.api.fields import Always, Flag, Text, Whole
-from partitions_site.api.filters import Pattern
+from partitions_site.api.filters import Pattern, Prefix
 from partitions_site.api.forms import Form, read_body
 from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives
@@ -74,11 +74,15 @@ class PoolChangeIn(_PoolForm):
     description = Text(required=False, allow_null=True)
 
 
+UPDATE_MASK = OpenApiParameter(
+    "update_mask", str, many=True, description="What of the body to change: `slots`, `description`"
+)
+
 POOLS = Listing(
     noun="pools",
     out=PoolOut,
     orders={"id": "id", "name": "name", "slots": "slots"},
-    filters=[Pattern("pool_name", "name")],
+    filters=[Pattern("pool_name", "name"), Prefix("pool_name", "name")],
 )
 
 
@@ -125,11 +129,14 @@ class OnePool(Address):
         summary="Change its slots or description",
         description="0 slots close it. Runs that have slots keep them to their end.",
         request=PoolChangeIn,
+        parameters=[UPDATE_MASK],
         responses=gives(PoolOut, refusals=(400, 404, 413, 415, 422)),
     )
     def patch(self, request: Request, pool_name: str) -> Response:
-        asked, pool = read_body(PoolChangeIn, request), _find(pool_name)
-        if asked.get("pool") not in (None, pool.name):
+        given, pool = read_body(PoolChangeIn, request), _find(pool_name)
+        mask = request.query_params.getlist("update_mask")
+        asked = {name: value for name, value in given.items() if not mask or name in mask}
+        if given.get("pool") not in (None, pool.name):
             raise BadRequest("Invalid body, pool name from request body doesn't match uri parameter")
         pools.change(
             pool,

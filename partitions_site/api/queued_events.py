@@ -104,6 +104,7 @@ class OfDagAndAsset(Address):
     @extend_schema(
         operation_id="get_dag_asset_queued_event",
         summary="The queued event of a Dag and an asset",
+        parameters=[BEFORE],
         responses=gives(QueuedEventOut, refusals=(404, 422)),
     )
     def get(self, request: Request, dag_id: str, asset_id: str) -> Response:
@@ -119,13 +120,11 @@ class OfDagAndAsset(Address):
         responses=gives(None, 204, refusals=(404, 409, 422)),
     )
     def delete(self, request: Request, dag_id: str, asset_id: str) -> Response:
-        found = self._found(request, dag_id, asset_id).filter(QUEUED.narrowed(request.query_params))
-        return _refused(found, _absent(dag_id, asset_id))
+        return _refused(self._found(request, dag_id, asset_id), _absent(dag_id, asset_id))
 
     def _found(self, request: Request, dag_id: str, asset_id: str) -> "QuerySet[ReceivedKey]":
-        return _queued().filter(
-            held_run__dag=find_dag(request, dag_id), asset_id=row_id("asset_id", asset_id)
-        )
+        of_both = {"held_run__dag": find_dag(request, dag_id), "asset_id": row_id("asset_id", asset_id)}
+        return _queued().filter(QUEUED.narrowed(request.query_params), **of_both)
 
 
 def _queued() -> "QuerySet[ReceivedKey]":

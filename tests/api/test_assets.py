@@ -198,6 +198,8 @@ class TestQueuedEvents:
     def test_is_one_for_a_dag_and_an_asset(self, api, lab, queued):
         url = "/api/v2/dags/lab_plain_consumer/assets/{}/queuedEvents"
         assert api.get(url.format(queued)).json()["asset_id"] == queued
+        assert api.get(url.format(queued) + "?before=2100-01-01").json()["asset_id"] == queued
+        assert api.get(url.format(queued) + "?before=2020-01-01").status_code == 404
         assert api.get(url.format(lab["sales_data"].pk)).status_code == 404
 
     def test_are_forgotten_together(self, api, queued):

@@ -1,17 +1,18 @@
 """Dags by the API: listed, looked at, paused."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.utils import timezone
 
-from core.models import Dag, DefinitionSource, JournalEntry
+from core.models import Dag, DagRun, DefinitionSource, JournalEntry
 from partitions_site import roles
 from scheduling import runs, ticks
 from scheduling.journal import Deed
 from tests.engine import world
 
 URL = "/api/v2/dags"
+NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
 
 def ids(answer):
@@ -42,6 +43,7 @@ class TestList:
             ("timetable_type=airflow.timetables.assets.AssetTimetable", ["lab_plain_consumer"]),
             ("timetable_type=CronPartitionTimetable", ["lab_hourly_sales"]),
             ("bundle_name=other", []),
+            ("bundle_version=1", []),
             ("bundle_name=dags-folder&limit=1", ["lab_and_of_three"]),
             ("order_by=state&order_by=-dag_id&limit=1", ["lab_region_rollup"]),
         ],
@@ -65,6 +67,18 @@ class TestList:
         assert ids(api.get(f"{URL}?last_dag_run_state=failed")) == ["lab_plain"]
         assert api.get(f"{URL}?last_dag_run_state=x").status_code == 422
         assert ids(api.get(f"{URL}?order_by=last_run_state&limit=1")) == ["lab_plain"]
+
+    def test_by_when_their_runs_began_and_ended(self, api, lab):
+        for name, hour in {"lab_plain": 9, "lab_hourly_sales": 12}.items():
+            run = runs.trigger(Dag.objects.get(dag_id=name), runs.Ask(), deed=Deed(), at=NOON)
+            DagRun.objects.filter(pk=run.pk).update(started_at=NOON.replace(hour=hour), ended_at=NOON)
+        started, ended = f"{URL}?dag_run_start_date", f"{URL}?dag_run_end_date"
+        assert ids(api.get(f"{started}_gte=2026-03-10T09:00:00Z")) == ["lab_hourly_sales", "lab_plain"]
+        assert ids(api.get(f"{started}_gt=2026-03-10T09:00:00Z")) == ["lab_hourly_sales"]
+        assert ids(api.get(f"{started}_lt=2026-03-10T10:00:00Z")) == ["lab_plain"]
+        assert ids(api.get(f"{ended}_lte=2026-03-10T12:00:00Z&dag_run_start_date_lte=2026-03-10")) == []
+        assert ids(api.get(f"{ended}_lt=2026-03-10T12:00:00Z")) == []
+        assert api.get(f"{started}_gte=noon").status_code == 422
 
     def test_says_that_a_file_cannot_be_loaded(self, api, lab):
         DefinitionSource.objects.update(error="SyntaxError: line 3")

@@ -94,6 +94,10 @@ class TestChange:
         changed = api.patch(f"{URL}/sftp", {"description": None, "pool": "sftp"}).json()
         assert (changed["slots"], changed["description"]) == (5, "")
 
+    def test_is_of_what_the_mask_names(self, api, sftp):
+        changed = api.patch(f"{URL}/sftp?update_mask=description", {"slots": 9, "description": "new"}).json()
+        assert (changed["slots"], changed["description"]) == (4, "new")
+
     @pytest.mark.parametrize(
         ("body", "code"),
         [
