@@ -26,7 +26,11 @@ class RangeOut(serializers.Serializer[Any]):
 
 
 class RangesOut(serializers.Serializer[Any]):
-    """Partitions in the order of the asset's definition, neighbours of one state as one range."""
+    """Partitions in the order of the asset's definition, neighbours of one state as one range.
+
+    Of keys with several dimensions each range is along time, or along the last dimension where there is none;
+    in all others its keys are alike.
+    """
 
     ranges = RangeOut(many=True)
     total_entries = serializers.IntegerField(help_text="Ranges, not partitions")
@@ -46,7 +50,7 @@ def answered(asset: Asset, query: QueryDict) -> dict[str, Any]:
 
     cells = board.read([asset], now=timezone.now())[asset.pk].cells
     is_narrowed = bool(keys or prefix or query.getlist("dimension"))
-    found = board.spans(cells, _looks(query), has if is_narrowed else None)
+    found = board.spans_in_lanes(cells, _looks(query), has if is_narrowed else None)
     offset, limit = number(query, "offset", 0), min(number(query, "limit", LIMIT), MOST_ROWS)
     page = {
         "ranges": board.named(cells, found[offset : offset + limit]),

@@ -40,7 +40,7 @@ from scheduling.board.panels import Facts, Source, facts, made_from
 from scheduling.board.peeks import Peek, peek
 from scheduling.board.reading import Read, data_at, read
 from scheduling.board.squares import Grid
-from scheduling.board.stretches import Stretch, in_lanes, named, spans
+from scheduling.board.stretches import Stretch, in_lanes, named, spans, spans_in_lanes
 
 __all__ = [
     "STANDINGS",
@@ -105,6 +105,7 @@ __all__ = [
     "runs",
     "schedule_words",
     "spans",
+    "spans_in_lanes",
     "spelled",
     "spelled_within",
     "states_of",

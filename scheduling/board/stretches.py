@@ -1,17 +1,19 @@
 """Neighbouring partitions that look alike, as one range: a year of days may be three lines."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from operator import itemgetter
 
 from scheduling.algebra.subsets import Subset
 from scheduling.board.cells import Cells, Look
+from scheduling.board.defined import Defined
 
 ALIKE = re.compile(rb"(.)\1*", re.DOTALL)
 
-Span = tuple[Look, range]
+NO_LOOK = 255
+
+Span = tuple[Look, Sequence[int]]
 """Neighbouring positions of one look."""
 
 
@@ -45,32 +47,66 @@ def spans(
 
 def named(cells: Cells, found: Sequence[Span]) -> list[Stretch]:
     """Spans with the keys at their ends."""
-    ends = cells.places.places_at([at for _, span in found for at in (span.start, span.stop - 1)])
+    ends = cells.places.places_at([at for _, span in found for at in (span[0], span[-1])])
     return [
         Stretch(first.key, last.key, look.word, len(span))
         for (look, span), first, last in zip(found, ends[::2], ends[1::2], strict=True)
     ]
 
 
-def in_lanes(cells: Cells, looks: Collection[Look], *, among: Subset | None = None) -> list[Stretch]:
-    """The same with the keys at their ends, for each value of the dimensions that are not counted along.
+def spans_in_lanes(
+    cells: Cells,
+    looks: Collection[Look] = tuple(Look),
+    has: Callable[[str], bool] | None = None,
+    *,
+    among: Subset | None = None,
+) -> list[Span]:
+    """The same for each value of the dimensions that are not counted along, one after the other.
 
     Counted along is time, or the last dimension where there is none.
     """
     if cells.places.lane_count(cells.positions()) <= 1:
-        return named(cells, spans(cells, looks, among=among))
-    lanes: dict[tuple[str, ...], list[tuple[str, Look | None]]] = {}
-    for at, place in enumerate(cells.places):
-        look = cells.look(at)
-        is_wanted = look in looks and (among is None or at in among)
-        lane = place.others if cells.unit else place.others[:-1]
-        lanes.setdefault(lane, []).append((place.key, look if is_wanted else None))
-    return [
-        Stretch(same[0][0], same[-1][0], look.word, len(same))
-        for lane in lanes.values()
-        for look, group in groupby(lane, key=itemgetter(1))
-        if look is not None and (same := list(group))
-    ]
+        return spans(cells, looks, has, among=among)
+    wanted, shown = frozenset(looks), _shown(cells, has, among)
+    found: list[Span] = []
+    for lane in _lanes(cells):
+        of_lane = (
+            shown[lane.start :: lane.step] if isinstance(lane, range) else bytes(shown[at] for at in lane)
+        )
+        for same in ALIKE.finditer(of_lane):
+            if (look := of_lane[same.start()]) in wanted:
+                found.append((Look(look), lane[same.start() : same.end()]))
+    return found
+
+
+def in_lanes(cells: Cells, looks: Collection[Look], *, among: Subset | None = None) -> list[Stretch]:
+    """The same with the keys at their ends."""
+    return named(cells, spans_in_lanes(cells, looks, among=among))
+
+
+def _lanes(cells: Cells) -> Iterable[Sequence[int]]:
+    """Positions that differ in what is counted along only; of a definition they are not listed."""
+    places = cells.places
+    if isinstance(places, Defined):
+        return [range(lane, len(places), places.stride) for lane in range(places.stride)]
+    lanes: dict[tuple[str, ...], list[int]] = {}
+    for at, place in enumerate(places):
+        lanes.setdefault(place.others if cells.unit else place.others[:-1], []).append(at)
+    return lanes.values()
+
+
+def _shown(cells: Cells, has: Callable[[str], bool] | None, among: Subset | None) -> bytes:
+    """The looks of all cells; `NO_LOOK` for those that are left out."""
+    if has is not None:
+        return bytes(
+            look if has(place.key) else NO_LOOK for look, place in zip(cells.looks, cells.places, strict=True)
+        )
+    if among is None:
+        return cells.looks
+    shown = bytearray([NO_LOOK]) * len(cells.looks)
+    for start, stop in among.ranges:
+        shown[start:stop] = cells.looks[start:stop]
+    return bytes(shown)
 
 
 def _alike(looks: bytes, among: Subset | None) -> Iterator[Span]:

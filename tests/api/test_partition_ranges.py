@@ -72,6 +72,39 @@ class TestRanges:
     def test_of_an_unknown_state_are_refused(self, api, days):
         assert api.get(url(days, "ranges=true&state=green")).status_code == 422
 
+    def test_of_several_dimensions_are_along_time_for_each_other_value(self, api, grid):
+        answer = api.get(url(grid, "ranges=true&state=materialized&state=missing"))
+        assert found(answer) == [
+            ("tw|2026-03-01", "tw|2026-03-02", "materialized", 2),
+            ("tw|2026-03-03", "tw|2026-03-05", "missing", 3),
+            ("jp\\|osaka|2026-03-01", "jp\\|osaka|2026-03-01", "missing", 1),
+            ("jp\\|osaka|2026-03-02", "jp\\|osaka|2026-03-02", "materialized", 1),
+            ("jp\\|osaka|2026-03-03", "jp\\|osaka|2026-03-05", "missing", 3),
+            ("us|2026-03-01", "us|2026-03-03", "missing", 3),
+            ("us|2026-03-04", "us|2026-03-04", "materialized", 1),
+            ("us|2026-03-05", "us|2026-03-05", "missing", 1),
+        ]
+        assert (answer.json()["total_entries"], answer.json()["partition_count"]) == (8, 15)
+
+    def test_of_some_of_several_dimensions(self, api, grid):
+        some = api.get(url(grid, "ranges=true&dimension=region:us"))
+        assert [row[:2] for row in found(some)] == [
+            ("us|2026-03-01", "us|2026-03-03"),
+            ("us|2026-03-04", "us|2026-03-04"),
+            ("us|2026-03-05", "us|2026-03-05"),
+        ]
+        one_day = api.get(url(grid, "ranges=true&dimension=day:2026-03-02"))
+        assert [row[3] for row in found(one_day)] == [1, 1, 1]
+
+    def test_without_time_are_along_the_last_dimension(self, api, lab):
+        sizes = StaticPartitions(["s", "m"])
+        both = asset("both", partitions=specs.dump(MultiPartitions({"region": REGIONS, "size": sizes})))
+        assert found(api.get(url(both, "ranges=true"))) == [
+            ("tw|s", "tw|m", "missing", 2),
+            ("jp\\|osaka|s", "jp\\|osaka|m", "missing", 2),
+            ("us|s", "us|m", "missing", 2),
+        ]
+
     def test_of_a_thousand_are_read_as_fast_as_of_ten(self, api, lab, django_assert_max_num_queries):
         many = asset("many", partitions=specs.dump(StaticPartitions([f"k{n}" for n in range(1000)])))
         with django_assert_max_num_queries(10):

@@ -1,15 +1,19 @@
 """Neighbours that look alike, as ranges."""
 
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scheduling.algebra.dimensions import MultiPartitions
+from scheduling.algebra.partitions import StaticPartitions
 from scheduling.algebra.subsets import Subset
+from scheduling.algebra.time_partitions import DailyPartitions
 from scheduling.board.cells import Cells, Look
+from scheduling.board.defined import Defined, axis_of
 from scheduling.board.labels import Place
 from scheduling.board.orders import Listed
-from scheduling.board.stretches import Stretch, named, spans
+from scheduling.board.stretches import Stretch, named, spans, spans_in_lanes
 
 KEYS = ["2026-03-09", "2026-03-10", "2026-03-11", "2026-03-12"]
 
@@ -70,3 +74,38 @@ class TestStretches:
         assert [each.state for each in found for _ in range(each.count)] == [look.word for look in looks]
         assert all(a.state != b.state for a, b in pairwise(found))
         assert all(int(each.last_key) - int(each.first_key) + 1 == each.count for each in found)
+
+
+DAYS, REGIONS, SIZES = DailyPartitions("2026-03-01", end="2026-03-08"), StaticPartitions(["tw", "jp"]), "sml"
+DEFINITIONS = [
+    {"region": REGIONS, "day": DAYS},
+    {"day": DAYS, "region": REGIONS},
+    {"region": REGIONS, "day": DAYS, "size": StaticPartitions(list(SIZES))},
+]
+
+
+def one_by_one(of, wanted, has):
+    """Lanes as they are met, and of each the keys that lie side by side and look alike."""
+    lanes = {}
+    for at, place in enumerate(of.places):
+        lanes.setdefault(place.others, []).append((of.look(at) if has(place.key) else None, place.key))
+    same = [list(group) for lane in lanes.values() for _, group in groupby(lane, key=lambda each: each[0])]
+    return [Stretch(a[0][1], a[-1][1], a[0][0].word, len(a)) for a in same if a[0][0] in wanted]
+
+
+class TestLanes:
+    @given(st.sampled_from(DEFINITIONS), st.data())
+    def test_are_as_when_they_are_read_one_by_one(self, dimensions, data):
+        definition = MultiPartitions(dimensions)
+        count = definition.count(None)
+        looks = data.draw(st.lists(st.sampled_from(Look), min_size=count, max_size=count))
+        wanted = data.draw(st.sets(st.sampled_from(Look)))
+        of = Cells(Defined(definition, axis_of(definition), count, None), bytes(looks))
+        chosen = data.draw(st.sets(st.integers(0, count - 1)))
+        keys = {of.places[at].key for at in chosen}
+        listed = Cells(Listed(list(of.places)), of.looks)
+        for each in (of, listed):
+            assert named(each, spans_in_lanes(each, wanted)) == one_by_one(each, wanted, lambda key: True)
+            some = one_by_one(each, wanted, keys.__contains__)
+            assert named(each, spans_in_lanes(each, wanted, keys.__contains__)) == some
+            assert named(each, spans_in_lanes(each, wanted, among=Subset.of(chosen))) == some
