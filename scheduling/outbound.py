@@ -25,7 +25,7 @@ Place = tuple[int, tuple[Any, ...]]
 """A family of addresses, and an address with its port as that family has it."""
 
 MOST_BYTES = 1024 * 1024
-"""How much of an answer is read."""
+"""How much of an answer is kept."""
 
 NAT64 = ip_network("64:ff9b::/96")
 
@@ -40,10 +40,12 @@ class Unreachable(PartitionError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`body` holds the first `MOST_BYTES`."""
+    """`body` holds the first `MOST_BYTES`: all of it if it `is_whole`. `media_type` is what it says it is."""
 
     status: int
     body: bytes = b""
+    media_type: str = ""
+    is_whole: bool = True
 
     @property
     def text(self) -> str:
@@ -127,7 +129,14 @@ def _hung_up_after(connection: _Connection, patience: timedelta) -> Iterator[thr
 def _asked(connection: _Connection, target: str, body: bytes, headers: Mapping[str, str]) -> Answer:
     connection.request("POST", target, body, dict(headers))
     response = connection.getresponse()
-    return Answer(response.status, response.read(MOST_BYTES))
+    found = response.read(MOST_BYTES + 1)
+    return Answer(
+        response.status,
+        found[:MOST_BYTES],
+        response.headers.get_content_type() if "Content-Type" in response.headers else "",
+        # What is left of the length that it announced never came: the other side hung up.
+        is_whole=len(found) <= MOST_BYTES and not response.length,
+    )
 
 
 def _words(error: Exception) -> str:

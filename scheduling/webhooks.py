@@ -24,7 +24,7 @@ from scheduling.algebra.errors import PartitionError
 from scheduling.authoring.executors import Webhook
 from scheduling.claims import LeaseLost
 from scheduling.outbound import Answer, Forbidden, Unreachable
-from scheduling.reports import Report
+from scheduling.reports import InvalidReport, Report
 from scheduling.runlog import Clock, RunLog, storable
 
 SHOWN = 1000
@@ -124,14 +124,34 @@ def _entrust(hook: Webhook, run: DagRun, at: datetime) -> None:
 
 
 def _report(answer: Answer) -> Report:
-    """What the body says, if it is a report: an object with `outputs`."""
-    try:
-        value = json.loads(answer.text)
-    except (ValueError, RecursionError):
+    """What the body says, if it is a report: an object with `outputs`.
+
+    :raises InvalidReport: if it may have been one, and cannot be read.
+    """
+    if not answer.is_whole:
+        raise InvalidReport(
+            f"it is longer than {outbound.MOST_BYTES} bytes"
+            if len(answer.body) == outbound.MOST_BYTES
+            else "it was cut off"
+        )
+    if not _says_json(answer):
         return Report()
+    try:
+        value = json.loads(answer.body)
+    except RecursionError:
+        raise InvalidReport("it is nested too deeply") from None
+    except ValueError as error:
+        raise InvalidReport(f"it is not JSON: {error}") from None
     if not isinstance(value, dict) or "outputs" not in value:
         return Report()
     return reports.read(value["outputs"], value.get("failed_keys"))
+
+
+def _says_json(answer: Answer) -> bool:
+    """Whether the body says that it is JSON, or begins as a report does. An empty one says nothing."""
+    begins = answer.body.lstrip()[:1]
+    is_json = answer.media_type == "application/json" or answer.media_type.endswith("+json")
+    return bool(begins) and (is_json or begins in b"{[")
 
 
 def _refuse(run: DagRun, error: str, at: datetime) -> None:

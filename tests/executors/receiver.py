@@ -83,6 +83,27 @@ def hang_up(handler: BaseHTTPRequestHandler, request: Request) -> None:
     handler.connection.close()
 
 
+def empty_json(handler: BaseHTTPRequestHandler, request: Request) -> None:
+    _send_json(handler, b"", 0)
+
+
+def broken_json(handler: BaseHTTPRequestHandler, request: Request) -> None:
+    _send_json(handler, b"done", 4)
+
+
+def cut_off(handler: BaseHTTPRequestHandler, request: Request) -> None:
+    """Less than was announced."""
+    _send_json(handler, b"{}", 200)
+
+
+def _send_json(handler: BaseHTTPRequestHandler, body: bytes, announced: int) -> None:
+    handler.send_response(200)
+    handler.send_header("Content-Type", "application/json; charset=utf-8")
+    handler.send_header("Content-Length", str(announced))
+    handler.end_headers()
+    handler.wfile.write(body)
+
+
 def go_elsewhere(handler: BaseHTTPRequestHandler, request: Request) -> None:
     handler.send_response(302)
     handler.send_header("Location", "http://127.0.0.1:1/secret")

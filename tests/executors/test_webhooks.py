@@ -8,12 +8,14 @@ from functools import reduce
 import pytest
 
 from core.models import AssetEvent, Dag, DagRun, JournalEntry, LogLine
+from scheduling import outbound
 from tests.engine.world import NOW, part
 from tests.executors import receiver as replies
 from tests.executors.sending import SECRET, emitted, log, send, trigger
 
 pytestmark = pytest.mark.django_db
 SECOND = timedelta(seconds=1)
+MANY = [f"{'k' * 200}{number}" for number in range(9000)]
 NESTED = reduce(lambda value, _: {"a": value}, range(600), {})
 
 
@@ -68,7 +70,10 @@ class TestRequest:
 
 
 class TestSuccess:
-    @pytest.mark.parametrize("reply", [(200, None), (201, {"state": "odd"}), (204, None), (200, b"<html>")])
+    @pytest.mark.parametrize(
+        "reply",
+        [(200, None), (201, {"state": "odd"}), (204, None), (200, b"<html>"), (200, [1]), replies.empty_json],
+    )
     def test_is_any_2xx_but_one(self, define, receiver, reply):
         define()
         receiver.replies = [reply]
@@ -121,6 +126,29 @@ class TestSuccess:
         assert run.state == "queued"
         assert run.error.startswith(f"what {receiver.url.split('?')[0]} answered cannot be recorded: ")
         assert sentence in run.error
+        assert emitted() == []
+
+    @pytest.mark.parametrize(
+        ("reply", "sentence"),
+        [
+            ((200, b'{"outputs": [{"asset": "out", "keys": ["k'), "it is not JSON: Unterminated string"),
+            ((200, b'  [{"asset": "out"}, '), "it is not JSON: "),
+            ((200, b'{"outputs": [{"asset": "out", "keys": ["\xff"]}]}'), "it is not JSON: 'utf-8' codec"),
+            ((200, b"[" * 100_000), "it is nested too deeply"),
+            ((200, b" " * (outbound.MOST_BYTES + 1)), "it is longer than 1048576 bytes"),
+            ((200, {"outputs": [{"asset": "out", "keys": MANY}]}), "it is longer than 1048576 bytes"),
+            (replies.broken_json, "it is not JSON: "),
+            (replies.cut_off, "it was cut off"),
+        ],
+    )
+    def test_that_cannot_be_read_is_a_failure(self, define, receiver, reply, sentence):
+        define()
+        receiver.replies = [reply]
+        run = send(trigger())
+        assert run.state == "queued"
+        assert run.error.startswith(
+            f"what {receiver.url.split('?')[0]} answered cannot be recorded: {sentence}"
+        )
         assert emitted() == []
 
 
