@@ -14,6 +14,7 @@ from scheduling.algebra.conditions import Leaf
 from scheduling.algebra.progress import Held
 from scheduling.algebra.verdicts import Kind, Listening, Verdict
 from scheduling.listening import BrokenDefinition, DagListening
+from scheduling.runlog import storable
 from scheduling.tally import Place
 
 log = logging.getLogger(__name__)
@@ -88,7 +89,7 @@ def judge(case: Case, *, now: datetime) -> Verdict:
     except Exception as error:  # a plug-in's mapper or policy may raise anything; it holds this run only
         log.exception("judging %s of %s failed", case.held.key, case.dag)
         sentence = f"the definition of {case.dag} failed: {type(error).__name__}: {error}"
-        return Verdict(Kind.BROKEN, sentence)
+        return Verdict(Kind.BROKEN, storable(sentence))
     if not case.dag.is_active:
         sentence = "no file defines the Dag any more; it goes on when one does"
         return replace(verdict, kind=Kind.PAUSED, sentence=sentence, until=None, gives_up=False)

@@ -20,6 +20,7 @@ from scheduling.algebra.errors import PartitionError
 from scheduling.doorbell import Bell
 from scheduling.events import EventReport
 from scheduling.journal import Deed
+from scheduling.runlog import storable
 
 LEASE = timedelta(seconds=settings.LEASE_SECONDS)
 """How long a run survives its worker, which renews it all the while."""
@@ -131,7 +132,7 @@ def succeed(
     :raises LeaseLost: if the run is not this worker's any more; nothing is recorded then.
     :raises InvalidKey: if an output names a key that cannot be one; the caller then fails the run.
     """
-    failed = {key: reason for key, reason in (failed_keys or {}).items() if key in run.keys}
+    failed = {key: storable(reason) for key, reason in (failed_keys or {}).items() if key in run.keys}
     if failed and len(failed) == len(run.keys):
         return fail(run, next(iter(failed.values())), at=at)
     _end(run, State.SUCCESS, at, failed_keys=failed)
@@ -175,7 +176,7 @@ def put_back(run: DagRun, error: str, *, until: datetime, at: datetime) -> bool:
         state=State.QUEUED,
         run_after=until,
         failures=F("failures") + 1,
-        error=error,
+        error=storable(error),
         started_at=None,
         lease_until=None,
         dispatched_at=None,
@@ -267,6 +268,7 @@ def _mine(run: DagRun) -> QuerySet[DagRun]:
 
 
 def _end(run: DagRun, state: State, at: datetime, error: str = "", **fields: Any) -> None:
+    error = storable(error)
     ended = _mine(run).update(
         state=state, ended_at=at, updated_at=at, lease_until=None, error=error, **fields
     )

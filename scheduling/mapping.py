@@ -15,6 +15,7 @@ from scheduling import listening, presence
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.keys import validate_key
 from scheduling.listening import UNKEYED, BrokenDefinition, DagListening
+from scheduling.runlog import storable
 
 log = logging.getLogger(__name__)
 Kind = MappingProblem.Kind
@@ -206,7 +207,8 @@ def _map_key(event: Recorded, key: str, dag: Dag, heard: DagListening, mapped: M
     try:
         keys = downstream_of(dag, heard, event.asset_id, key)
     except NotMapped as refusal:
-        mapped.problems.append(Problem(dag, event, refusal.kind, str(refusal)))
+        # A plug-in's mapper says what it likes.
+        mapped.problems.append(Problem(dag, event, refusal.kind, storable(str(refusal))))
         if refusal.keys:
             mapped.excesses.append(Excess(dag, refusal.keys, event))
     else:

@@ -19,6 +19,7 @@ from urllib.parse import SplitResult, urlsplit
 from django.conf import settings
 
 from scheduling.algebra.errors import PartitionError
+from scheduling.runlog import storable
 
 Address = IPv4Address | IPv6Address
 Place = tuple[int, tuple[Any, ...]]
@@ -26,6 +27,9 @@ Place = tuple[int, tuple[Any, ...]]
 
 MOST_BYTES = 1024 * 1024
 """How much of an answer is kept."""
+
+LONGEST = 1000
+"""Characters of the reason why nobody was reached."""
 
 NAT64 = ip_network("64:ff9b::/96")
 
@@ -69,7 +73,8 @@ def post(url: str, body: bytes, headers: Mapping[str, str], *, patience: timedel
     except (OSError, HTTPException) as error:
         late = is_late.is_set() or isinstance(error, TimeoutError)
         reason = f"no answer within {patience.total_seconds():g} seconds" if late else _words(error)
-        raise Unreachable(f"{parts.netloc} cannot be reached: {reason}") from error
+        # The reason may quote what the other side has sent.
+        raise Unreachable(storable(f"{parts.netloc} cannot be reached: {reason}"[:LONGEST])) from error
     finally:
         connection.close()
 
@@ -140,7 +145,7 @@ def _asked(connection: _Connection, target: str, body: bytes, headers: Mapping[s
 
 
 def _words(error: Exception) -> str:
-    return str(error) or type(error).__name__
+    return str(error).strip() or type(error).__name__
 
 
 def _places(parts: SplitResult) -> list[Place]:

@@ -10,6 +10,7 @@ from django.db import transaction
 from core.models import Dag, DagRun
 from scheduling import claims, journal
 from scheduling.authoring.attempts import Attempts
+from scheduling.runlog import storable
 
 
 def attempts_of(dag: Dag) -> Attempts:
@@ -34,7 +35,7 @@ def fail(run: DagRun, error: str, *, at: datetime, attempts: Attempts | None = N
         at=at,
         about=run,
         key=run.partition_key,
-        error=error.strip().rpartition("\n")[2][:1000],
+        error=storable(error.strip().rpartition("\n")[2][:1000]),
         attempt=run.attempt,
         failures=run.failures,
         next_at=run.run_after.isoformat(),

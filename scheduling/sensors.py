@@ -31,6 +31,9 @@ log = logging.getLogger(__name__)
 LONGEST_PAUSE = timedelta(hours=1)
 """However often a sensor has failed, it looks again within this, or its own cadence if that is longer."""
 
+LONGEST = 2000
+"""Characters that are kept of what a look says of itself."""
+
 Clock = Callable[[], datetime]
 
 
@@ -124,7 +127,7 @@ def _record(sensor: Sensor, number: int, seen: Look, began: datetime, now: datet
     found = _make_true(row, seen, now)
     row.cursor, row.failures = seen.cursor, 0
     row.outcome = Outcome.FOUND if found else Outcome.NOTHING
-    row.sentence = storable(seen.sentence or found or "nothing new")
+    row.sentence = _kept(seen.sentence or found or "nothing new")
     _end(row, began, now, began + row.every)
     if found:
         _keep(row, began, now)
@@ -182,7 +185,7 @@ def _fail(sensor: Sensor, number: int, error: BaseException, began: datetime, no
     if row is None:
         return
     row.failures += 1
-    row.outcome, row.sentence = Outcome.FAILED, storable(_sentence(sensor, error))
+    row.outcome, row.sentence = Outcome.FAILED, _kept(_sentence(sensor, error))
     pause = min(row.every * 2 ** min(row.failures - 1, 20), max(LONGEST_PAUSE, row.every))
     _end(row, began, now, began + pause)
     trace = "" if isinstance(error, PartitionError | RunTimedOut) else trace_of(error, caller=__file__)
@@ -222,6 +225,10 @@ def _sentence(sensor: Sensor, error: BaseException) -> str:
     if isinstance(error, RunTimedOut):
         return f"took longer than {duration_words(sensor.timeout)}"
     return str(error) if isinstance(error, PartitionError) else f"{type(error).__name__}: {error}"
+
+
+def _kept(sentence: str) -> str:
+    return storable(sentence if len(sentence) <= LONGEST else f"{sentence[:LONGEST]}…")
 
 
 def _some(count: int, noun: str) -> str:

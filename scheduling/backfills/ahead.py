@@ -17,6 +17,7 @@ from scheduling.algebra.timetables import PartitionedAssetTimetable
 from scheduling.backfills import outcomes
 from scheduling.backfills.asking import MOST_KEYS_PER_RUN
 from scheduling.backfills.outcomes import Ended, Outcome
+from scheduling.runlog import storable
 from scheduling.runs import NewRun
 
 State = BackfillPartition.State
@@ -186,7 +187,7 @@ def _dated(of: _Queueing, rows: Sequence[Item]) -> tuple[Dates, list[Outcome]]:
         try:
             dates[row.pk] = runs.date_of(of.target.dag, row.key)
         except PartitionError as error:
-            refused.append(Outcome(row.pk, of.target.pk, row.key, State.FAILED, str(error)))
+            refused.append(Outcome(row.pk, of.target.pk, row.key, State.FAILED, storable(str(error))))
     return dates, refused
 
 

@@ -83,6 +83,10 @@ def hang_up(handler: BaseHTTPRequestHandler, request: Request) -> None:
     handler.connection.close()
 
 
+def garble(handler: BaseHTTPRequestHandler, request: Request) -> None:
+    handler.wfile.write(b"HTTP/1.1 2\x000 OK\r\n\r\n")
+
+
 def empty_json(handler: BaseHTTPRequestHandler, request: Request) -> None:
     _send_json(handler, b"", 0)
 

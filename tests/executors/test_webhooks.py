@@ -174,6 +174,14 @@ class TestFailure:
         assert len(run.error) < 1200
         assert log(run)[-1] == "The run will be tried again from 2026-03-11 09:10:10 UTC on."
 
+    def test_shows_what_is_no_answer_at_all(self, define, receiver):
+        define()
+        receiver.replies = [replies.garble]
+        run = send(trigger())
+        assert (run.state, run.failures) == ("queued", 1)
+        assert run.error.endswith("cannot be reached: HTTP/1.1 2\ufffd0 OK")
+        assert run.error in log(run)
+
     def test_is_final_when_the_dag_wants_no_more(self, define, receiver):
         define(more=", retries=0")
         receiver.replies = [(503, None)]
