@@ -18,6 +18,8 @@ Fold = Literal["first", "last", "both"]
 GAPS: tuple[Gap, ...] = ("shift", "skip")
 FOLDS: tuple[Fold, ...] = ("first", "last", "both")
 
+_HOURLY = tuple(timedelta(hours=hour) for hour in range(24))
+
 # 29 February on a given weekday comes every 28 years, or 40 across a century without a leap year.
 _RAREST = timedelta(days=366 * 45)
 # Nobody numbers ticks beyond this; without a bound a wild number would walk to the end of the calendar.
@@ -157,8 +159,13 @@ class Occurrences:
 
 
 def occurrences_of(cron: Cron, zone: ZoneInfo, gap: Gap = "shift", fold: Fold = "first") -> Occurrences:
-    """When a cron ticks. One by the interval (`*/15 * * * *`) ticks whenever clocks show its times."""
-    return Occurrences(cron, zone, "skip", "both") if cron.wild else Occurrences(cron, zone, gap, fold)
+    """When a cron ticks. One by the interval (`*/15 * * * *`) ticks whenever clocks show its times.
+
+    The hourly one ticks in every hour there is, also in what is left of one whose beginning was skipped.
+    """
+    if not cron.wild:
+        return Occurrences(cron, zone, gap, fold)
+    return Occurrences(cron, zone, "resume" if cron.times == _HOURLY else "skip", "both")
 
 
 def _turn(year: int) -> datetime:
