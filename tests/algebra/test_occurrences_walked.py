@@ -137,12 +137,15 @@ def walked(cron, zone, start, end, *, gap="shift", fold="first"):
         for at, skipped in leaps:
             if any(wall in wanted and wall.date() in dates for wall in skipped):
                 due.add(at)
-    if [time.total_seconds() for time in cron.times] == [3600.0 * hour for hour in range(24)]:
-        for at, skipped in leaps:
-            hour = (skipped[-1] + MINUTE).replace(minute=0)
-            if hour in skipped and hour in wanted:
-                due.add(at)
+    if cron.times == tuple(timedelta(hours=hour) for hour in range(24)):
+        due.update(at for at, skipped in leaps if begun_hour(skipped) in wanted)
     return sorted(at for at in due if start <= at < end)
+
+
+def begun_hour(skipped):
+    """The hour that clocks show after the leap, if its beginning was skipped."""
+    hour = (skipped[-1] + MINUTE).replace(minute=0)
+    return hour if hour in skipped else None
 
 
 TRANSITIONS = {
