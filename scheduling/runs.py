@@ -256,6 +256,7 @@ def _row(new: NewRun, at: datetime) -> DagRun:
         triggered_by=new.triggered_by,
         created_by=new.created_by,
         missing_keys=list(new.missing_keys),
+        is_fired_short=bool(new.missing_keys and new.created_by),
         queued_at=at,
         run_after=after,
         updated_at=at,

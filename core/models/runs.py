@@ -28,7 +28,8 @@ class DagRun(models.Model):
     `claimed_by`, `attempt`, `lease_until`) says that it was started. `failures` of its attempts failed; any
     others ended with their worker. One that is queued after a failure keeps its `error`. While it runs it
     takes `pool_slots` of `pool`, those of its Dag when it was claimed. One that `is_elsewhere` is with
-    another system: no worker of ours renews its lease.
+    another system: no worker of ours renews its lease. One that `is_fired_short` did not wait for its
+    `missing_keys` because a person said so; where a wait policy did, they are no lack.
     """
 
     class Type(models.TextChoices):
@@ -65,6 +66,7 @@ class DagRun(models.Model):
     triggered_by = models.CharField(max_length=20, default="")
     created_by = models.CharField(max_length=150, default="")
     missing_keys = models.JSONField(default=list)
+    is_fired_short = models.BooleanField(default=False, db_default=False)
     queued_at = models.DateTimeField()
     run_after = models.DateTimeField()
     started_at = models.DateTimeField(null=True)
@@ -123,6 +125,8 @@ class DagRun(models.Model):
                 condition=Q(state__in=["failed", "cancelled", "skipped"]),
                 name="run_gone_wrong",
             ),
+            # Read by bars and grids: what was made without some keys. Only a person makes such a run.
+            models.Index(fields=["-id"], condition=Q(is_fired_short=True), name="run_fired_short"),
             # Read by slots.shares and backfills.advance: how many runs of a backfill are active.
             models.Index(
                 fields=["backfill", "state"], condition=Q(backfill__isnull=False), name="run_of_backfill"

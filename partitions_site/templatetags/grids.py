@@ -92,6 +92,8 @@ def _square(cell: Cell, here: dict[str, str], chosen: str, heat: Heat | None) ->
         look += " x"
     if cell.is_late:
         look += " l"
+    if cell.is_short:
+        look += " w"
     if cell.is_chosen:
         look += " on"
     tint, more_words = _tinted(cell.key, heat)

@@ -17,6 +17,9 @@ NARROWING = ("missing", "failed", "stale")
 UNEXPECTED = "unexpected"
 """In place of a state: keys that the definition does not have."""
 
+SHORT = "short"
+"""In place of a state: partitions whose run a person fired without some keys."""
+
 KEPT = ("key", "zoom", "state", "row", "heat")
 """What of the address stays when somebody selects by typing."""
 
@@ -39,7 +42,9 @@ def board_of(request: HtmxRequest, row: Asset, now: datetime) -> dict[str, objec
     choice = _choice(request, row, state.cells, now)
     late_keys = board.late_keys([row], now=now).get(row.pk, frozenset())
     late = board.late_among(part.cells, late_keys)
-    grid = _grid(request, part, zoom, choice, late)
+    short_keys = board.short_keys([row]).get(row.pk, frozenset())
+    short = _within(board.short_among(part.cells, short_keys), part.cells.positions(zoom))
+    grid = _grid(request, part, zoom, choice, {"late": late, "short": short})
     return {
         "read": state,
         "dimensions": [each for each in dimensions if not each.is_time],
@@ -49,11 +54,13 @@ def board_of(request: HtmxRequest, row: Asset, now: datetime) -> dict[str, objec
         "around": _around(part.cells, zoom),
         "bar": board.draw(part.cells, zoom, with_segments=True, late=late),
         "late_keys": late_keys,
+        "short_keys": short_keys,
+        "short_count": len(short),
         "wanted": _wanted(request),
         "grid": grid,
         "heat": board.measure(row, grid, request.GET.get("heat", "")),
         "strays": part.cells.strays() if grid else [],
-        "list": None if grid else _listed(request, row, part.cells, zoom),
+        "list": None if grid else _listed(request, row, part.cells, zoom, short),
         "is_of_keys": _is_of_keys(grid),
         **_selection(request, part, dimensions, zoom, choice),
     }
@@ -66,14 +73,18 @@ def _asked(request: HtmxRequest) -> dict[str, str]:
 
 
 def _grid(
-    request: HtmxRequest, part: Slice, zoom: str, choice: Choice | None, late: tuple[int, ...]
+    request: HtmxRequest,
+    part: Slice,
+    zoom: str,
+    choice: Choice | None,
+    marks: dict[str, tuple[int, ...]],
 ) -> Grid | None:
     """None where the address asks for the keys in one state, or a list says it better."""
     if _wanted(request):
         return None
     selected = (lambda at, look: choice.has(part.whole(at), look)) if choice else None
     first = whole(request.GET.get("row"))
-    return board.lay_out(part.cells, zoom, first_row=first, selected=selected, late=late)
+    return board.lay_out(part.cells, zoom, first_row=first, selected=selected, **marks)
 
 
 def _selection(
@@ -100,7 +111,7 @@ def _selection(
 def _wanted(request: HtmxRequest) -> str:
     """The state whose keys are listed, if one is asked for."""
     word = request.GET.get("state", "")
-    return word if word == UNEXPECTED or _look(word) is not None else ""
+    return word if word in (UNEXPECTED, SHORT) or _look(word) is not None else ""
 
 
 def _choice(request: HtmxRequest, row: Asset, cells: Cells, now: datetime) -> Choice | None:
@@ -124,10 +135,22 @@ def _look(word: str) -> Look | None:
     return next((look for look in Look if look.word == word), None)
 
 
-def _listed(request: HtmxRequest, row: Asset, cells: Cells, zoom: str) -> dict[str, object]:
+def _within(positions: tuple[int, ...], stretch: range) -> tuple[int, ...]:
+    return tuple(at for at in positions if at in stretch)
+
+
+def _listed(
+    request: HtmxRequest, row: Asset, cells: Cells, zoom: str, short: tuple[int, ...]
+) -> dict[str, object]:
     first, wanted = whole(request.GET.get("row")), _wanted(request)
     unexpected = wanted == UNEXPECTED
-    page = board.listed(cells, zoom, only=_look(wanted), only_unexpected=unexpected, first=first, size=LISTED)
+    page = (
+        board.listed_at(cells, short, first=first, size=LISTED)
+        if wanted == SHORT
+        else board.listed(
+            cells, zoom, only=_look(wanted), only_unexpected=unexpected, first=first, size=LISTED
+        )
+    )
     known = Partition.objects.filter(asset=row, key__in=[line.key for line in page.rows])
     by_key = {partition.key: partition for partition in known.select_related("attempt_run")}
     return {

@@ -22,7 +22,7 @@ from scheduling.board.excerpts import Excerpt
 from scheduling.board.firing import Without, fired_without, reason_of
 from scheduling.board.grids import lay_out
 from scheduling.board.heat import Heat, measure, number
-from scheduling.board.keylists import KeyLine, listed
+from scheduling.board.keylists import KeyLine, listed, listed_at
 from scheduling.board.lateness import late_among, late_keys
 from scheduling.board.lists import (
     HeldFilter,
@@ -39,6 +39,7 @@ from scheduling.board.owing import Together, together
 from scheduling.board.panels import Facts, Source, facts, made_from
 from scheduling.board.peeks import Peek, peek
 from scheduling.board.reading import Read, data_at, read
+from scheduling.board.shortness import short_among, short_keys
 from scheduling.board.squares import Grid
 from scheduling.board.stretches import Stretch, in_lanes, named, spans, spans_in_lanes
 
@@ -92,6 +93,7 @@ __all__ = [
     "lay_out",
     "lines",
     "listed",
+    "listed_at",
     "made_from",
     "measure",
     "named",
@@ -104,6 +106,8 @@ __all__ = [
     "reason_of",
     "runs",
     "schedule_words",
+    "short_among",
+    "short_keys",
     "spans",
     "spans_in_lanes",
     "spelled",

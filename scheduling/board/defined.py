@@ -1,12 +1,13 @@
 """The order of keys that a definition with time in it has: worked out, never listed."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, lru_cache
 
 from scheduling.algebra import periods
 from scheduling.algebra.dimensions import MultiPartitions
+from scheduling.algebra.numbering import numbers_of
 from scheduling.algebra.partitions import Partitions
 from scheduling.algebra.time_partitions import TimePartitions
 from scheduling.board.labels import DAY, HOUR, MINUTE, MONTH, YEAR, Place, label_of, usual_unit
@@ -65,6 +66,10 @@ class Defined(Order):
     def place(self, at: int) -> Place:
         moment, lane = divmod(at, self.stride)
         return self._place(moment, lane, self.axis.key_at(moment))
+
+    def where(self, keys: Collection[str]) -> list[int]:
+        numbers = numbers_of(self.definition, keys, self.now)
+        return [at for at in numbers.values() if at < self.size]
 
     def places_at(self, positions: Iterable[int]) -> list[Place]:
         pairs = [divmod(at, self.stride) for at in positions]

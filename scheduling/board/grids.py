@@ -9,6 +9,7 @@ from scheduling.board.choice import around_of
 from scheduling.board.labels import DAY, HOUR, MINUTE, MONTH, YEAR, Place
 from scheduling.board.lateness import Late
 from scheduling.board.orders import Name, Order, Table
+from scheduling.board.shortness import Short
 from scheduling.board.squares import Cell, Grid, Group, Head, Row
 
 MOST_CELLS = 1000
@@ -36,26 +37,32 @@ Selected = Callable[[int, Look], bool]
 
 
 def lay_out(
-    cells: Cells, zoom: str = "", *, first_row: int = 0, selected: Selected | None = None, late: Late = ()
+    cells: Cells,
+    zoom: str = "",
+    *,
+    first_row: int = 0,
+    selected: Selected | None = None,
+    late: Late = (),
+    short: Short = (),
 ) -> Grid | None:
     """The finest grid of the period `zoom` that fits on one page; None where a list says it better.
 
     :param late: positions of partitions that are late: their squares are marked.
+    :param short: the same of those whose run was fired without some keys.
     """
+    sheet = _Sheet(cells, selected, late, short)
     if selected is None:
-        return cells.keep(
-            ("grid", zoom, first_row, late), lambda: _laid_out(cells, zoom, first_row, None, late)
-        )
-    return _laid_out(cells, zoom, first_row, selected, late)
+        return cells.keep(("grid", zoom, first_row, late, short), lambda: _laid_out(sheet, zoom, first_row))
+    return _laid_out(sheet, zoom, first_row)
 
 
-def _laid_out(cells: Cells, zoom: str, first_row: int, selected: Selected | None, late: Late) -> Grid | None:
+def _laid_out(sheet: "_Sheet", zoom: str, first_row: int) -> Grid | None:
+    cells = sheet.cells
     order, positions = cells.places, cells.positions(zoom)
     if cells.unit:
         positions = range(max(positions.start, order.stray_count), positions.stop)
     if not positions:
         return None
-    sheet = _Sheet(cells, selected, late)
     if not cells.unit:
         return _without_time(sheet, positions, first_row)
     units = _units(cells, positions, zoom)
@@ -130,8 +137,8 @@ def _head_words(head: str, cells: Cells, zoom: str) -> str:
 class _Sheet:
     """Squares of the partitions at some positions."""
 
-    def __init__(self, cells: Cells, selected: Selected | None, late: Late) -> None:
-        self.cells, self.selected, self.late = cells, selected, late
+    def __init__(self, cells: Cells, selected: Selected | None, late: Late, short: Short) -> None:
+        self.cells, self.selected, self.late, self.short = cells, selected, late, short
 
     def row(self, name: Name, found: Mapping[str, Sequence[int]], heads: Sequence[str], words: str) -> Row:
         few = [at for part in found.values() if len(part) <= 2 for at in part]
@@ -159,9 +166,10 @@ class _Sheet:
             return [self._single(at, places[at]) for at in found]
         tally = self.cells.tally_of(found)
         chosen = bool(self.selected) and self._are_selected(found)
-        among = found if isinstance(found, range) else frozenset(found if self.late else ())
+        among = found if isinstance(found, range) else frozenset(found if self.late or self.short else ())
         is_late = bool(tally[Look.HELD]) and any(at in among for at in self.late)
-        return [Cell(tally.worst, tally, zoom=column, is_chosen=chosen, is_late=is_late)]
+        is_short = any(at in among for at in self.short)
+        return [Cell(tally.worst, tally, zoom=column, is_chosen=chosen, is_late=is_late, is_short=is_short)]
 
     def _are_selected(self, positions: Sequence[int]) -> bool:
         return self.selected is not None and all(self.selected(at, self.cells.look(at)) for at in positions)
@@ -175,6 +183,7 @@ class _Sheet:
             is_unexpected=place.key in self.cells.unexpected,
             is_chosen=self._are_selected([at]),
             is_late=look is Look.HELD and at in self.late,
+            is_short=at in self.short,
         )
 
 

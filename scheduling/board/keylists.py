@@ -33,15 +33,20 @@ def listed(
     else:
         found = cells.some_of(only, positions, first=first, size=size, backwards=backwards)
         count = cells.tally_of(positions)[only]
+    return Excerpt(_lines(cells, found), count, first)
+
+
+def listed_at(cells: Cells, positions: Sequence[int], *, first: int = 0, size: int = 100) -> Excerpt[KeyLine]:
+    """The keys at some positions, the last before the first."""
+    return Excerpt(_lines(cells, positions[::-1][first : first + size]), len(positions), first)
+
+
+def _lines(cells: Cells, found: Sequence[int]) -> list[KeyLine]:
     places = cells.places.places_at(found)
-    return Excerpt(
-        [
-            KeyLine(place.key, cells.look(at), place.key in cells.unexpected)
-            for at, place in zip(found, places, strict=True)
-        ],
-        count,
-        first,
-    )
+    return [
+        KeyLine(place.key, cells.look(at), place.key in cells.unexpected)
+        for at, place in zip(found, places, strict=True)
+    ]
 
 
 def _unexpected(cells: Cells, first: int, size: int) -> Excerpt[KeyLine]:

@@ -6,7 +6,7 @@ with time in it and works out what it is asked for: a million keys cost no more 
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, groupby
@@ -87,6 +87,10 @@ class Order(Sequence[Place], ABC):
     def table(self, positions: range, row: int, column: int) -> Table:
         """`positions` by the labels of rows and columns; in lanes alone where `row` is 0."""
 
+    @abstractmethod
+    def where(self, keys: Collection[str]) -> list[int]:
+        """The positions of those of `keys` that are here."""
+
     def places_at(self, positions: Iterable[int]) -> list[Place]:
         """The places of several positions."""
         return [self[at] for at in positions]
@@ -123,6 +127,9 @@ class Listed(Order):
 
     def place(self, at: int) -> Place:
         return self.listed[at]
+
+    def where(self, keys: Collection[str]) -> list[int]:
+        return [at for at, place in enumerate(self.listed) if place.key in keys]
 
     @cached_property
     def labels(self) -> list[str]:

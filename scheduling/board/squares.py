@@ -17,6 +17,7 @@ class Cell:
     is_unexpected: bool = False
     is_chosen: bool = False
     is_late: bool = False
+    is_short: bool = False
 
     @property
     def share(self) -> int:
@@ -25,7 +26,8 @@ class Cell:
 
     @property
     def words(self) -> str:
-        more = (", late" if self.is_late else "") + (", selected" if self.is_chosen else "")
+        more = (", late" if self.is_late else "") + (", fired without some keys" if self.is_short else "")
+        more += ", selected" if self.is_chosen else ""
         if self.key:
             stray = ", not in the definition" if self.is_unexpected else ""
             return f"{self.key}: {self.look.word}{stray}{more}"

@@ -3,7 +3,7 @@
 import pytest
 
 from core.models import HeldRun, Partition
-from scheduling import drawings, runs
+from scheduling import drawings, holds, runs
 from scheduling.algebra import specs
 from scheduling.board import drawn
 from scheduling.runs import Ask
@@ -90,6 +90,18 @@ class TestLate:
         assert "2026-03-10 held late" in read(visitor.get("/assets/daily?state=held")).text
         assert read(visitor.get("/")).links["1 late"] == "/assets/daily?state=held"
         assert "2026-03-10 late waiting on" in read(visitor.get("/dags/sum")).text
+
+    def test_partitions_that_were_fired_without_some_keys_are_marked_and_counted(self, visitor):
+        consumer("sum", {"hourly": HOURS_TO_DAY}, writes=["daily"])
+        emit("hourly", *hours("2026-03-09", 1))
+        turn()
+        run = world.start(holds.fire_now(world.held("sum", "2026-03-09"), deed=ALICE, at=NOW))
+        world.finish(run, "daily", keys=["2026-03-09"])
+        page = read(visitor.get("/assets/daily"))
+        assert "2026-03-09: materialized, fired without some keys" in squares(page)
+        assert page.links["1 fired without some keys"] == "?state=short"
+        listed = read(visitor.get("/assets/daily?state=short")).text
+        assert "2026-03-09 materialized fired without some keys" in listed
 
 
 @pytest.mark.parametrize("key", ["2026-13-45", "0000-00-00", "2026-01-01T25", "9999-99-99", "2026-W99"])
