@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -12,14 +13,18 @@ HOURS_LOST = "hours-lost"
 
 
 class Caution(str):
-    """A warning as a sentence, with a `code` for programs that stays when the sentence is worded anew."""
+    """A warning as a sentence, with a `code` for programs that stays when the sentence is worded anew.
 
-    __slots__ = ("code",)
+    `at`: the instant that it warns of, if it is one.
+    """
+
+    __slots__ = ("at", "code")
     code: str
+    at: datetime | None
 
-    def __new__(cls, sentence: str, code: str) -> Caution:
+    def __new__(cls, sentence: str, code: str, at: datetime | None = None) -> Caution:
         made = super().__new__(cls, sentence)
-        made.code = code
+        made.code, made.at = code, at
         return made
 
 

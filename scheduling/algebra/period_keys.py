@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -105,4 +106,22 @@ def repeated_names(form: KeyFormat, zone: ZoneInfo, now: datetime | None) -> tup
         f"the format {form.text!r} has no %z: in {zone.key} the times from {first:%Y-%m-%d %H:%M} "
         f"to {last:%H:%M} come twice and both get one name"
     )
-    return (Caution(sentence, HOURS_LOST),)
+    return (Caution(sentence, HOURS_LOST, fold.at),)
+
+
+def between(
+    warnings: Callable[[datetime | None], tuple[str, ...]],
+    now: datetime | None,
+    start: datetime,
+    end: datetime | None,
+) -> tuple[str, ...]:
+    """What `warnings` says of keys from `start` to before `end`: of what comes, or else of what has been."""
+    if now is None:
+        return warnings(None)
+    found: tuple[str, ...] = ()
+    for since in (max(now, start), start):
+        every = [(each, getattr(each, "at", None)) for each in warnings(since)]
+        found = tuple(each for each, at in every if at is None or end is None or at < end)
+        if len(found) == len(every):
+            break
+    return found

@@ -16,7 +16,7 @@ from scheduling.algebra.errors import InvalidDefinition, InvalidKey, within
 from scheduling.algebra.keys import KeyFormat
 from scheduling.algebra.occurrences import Occurrences
 from scheduling.algebra.partitions import Partitions
-from scheduling.algebra.period_keys import repeated_names, tells_apart
+from scheduling.algebra.period_keys import between, repeated_names, tells_apart
 from scheduling.algebra.periods import Grain
 from scheduling.algebra.starts import (
     GRAINS,
@@ -161,7 +161,9 @@ class TimePartitions(Partitions):
 
     def warnings(self, now: datetime | None = None) -> tuple[str, ...]:
         _, cron = cadence_of(self.cadence)
-        return repeated_names(self._format, self.zone, now) if cron.is_subday else ()
+        if not cron.is_subday:
+            return ()
+        return between(lambda at: repeated_names(self._format, self.zone, at), now, self.start, self.end)
 
     def words(self) -> str:
         grain = self.grain

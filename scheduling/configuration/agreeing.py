@@ -2,18 +2,24 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
+from datetime import datetime
 from functools import cached_property
 
 from core.models import Asset, Dag, Dependency, Outlet, Partition
+from scheduling import listening
 from scheduling.algebra import agreement, specs
 from scheduling.algebra.agreement import Feed, Finding
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.shapes import ANY, Shape, shape_of
+from scheduling.algebra.time_partitions import TimePartitions
 from scheduling.algebra.timetables import PartitionedAssetTimetable, Timetable
 from scheduling.configuration import circles
 
 SEEN = 5
 """Keys looked at of an asset about whose keys no definition tells."""
+
+Span = tuple[datetime, datetime | None]
+"""When the first key starts and before when the last one does."""
 
 
 class World:
@@ -49,6 +55,15 @@ class World:
             for leaf in timetable.assets.leaves()
         }
         return agreement.agree(timetable.assets, feeds)
+
+    def span(self, dag: Dag) -> Span | None:
+        """From when to when the keys are that `dag` listens to; none where no definition says so."""
+        spans = [self._span(link.asset_id) for link in self._links[dag.pk] if link.asset_id is not None]
+        known = [each for each in spans if each is not None]
+        if not known or len(known) < len(spans):
+            return None
+        ends = [end for _, end in known if end is not None]
+        return min(start for start, _ in known), max(ends) if len(ends) == len(known) else None
 
     def circle(self, dag: Dag) -> list[str]:
         """Names on the shortest way on which runs of `dag` start it again: Dag, asset, Dag …, or none."""
@@ -103,6 +118,14 @@ class World:
     def writing(self, dag: Dag) -> tuple[Timetable | None, Shape]:
         """The timetable of `dag`, and what the keys of its runs look like."""
         return _timetable(dag), self._made_by(dag)
+
+    def _span(self, asset_id: int) -> Span | None:
+        try:
+            definition = listening.partitions_of(self._assets[asset_id])
+        except PartitionError:  # told where its own problems are
+            return None
+        parts = (definition.dimensions.values() or [definition]) if definition else []
+        return next(((part.start, part.end) for part in parts if isinstance(part, TimePartitions)), None)
 
     def _made_by(self, dag: Dag) -> Shape:
         timetable = _timetable(dag)

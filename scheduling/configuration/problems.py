@@ -9,8 +9,9 @@ from typing import Literal
 from core.models import Asset, Dag
 from scheduling.algebra import specs
 from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.period_keys import between
 from scheduling.configuration import unexpected
-from scheduling.configuration.agreeing import World
+from scheduling.configuration.agreeing import Span, World
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +82,7 @@ def _shown(dag: Dag, found: Iterable[Problem], world: World, at: datetime) -> li
         *found,
         *_of_agreement(dag, world),
         *_of_circles(dag, world),
-        *_of_definition(dag, at),
+        *_of_definition(dag, world, at),
         *_of_outlets(dag, world, at),
     )
     return list(dict.fromkeys(shown))
@@ -108,12 +109,13 @@ def _of_circles(dag: Dag, world: World) -> Iterator[Problem]:
         yield Problem("circle", "warning", sentence)
 
 
-def _of_definition(dag: Dag, at: datetime) -> list[Problem]:
-    """What its timetable and the partitions of what it writes say may surprise."""
+def _of_definition(dag: Dag, world: World, at: datetime) -> list[Problem]:
+    """What its timetable, for the keys it listens to, and the definitions of what it writes may surprise."""
     outlets = dag.outlets.exclude(asset__partitions=None).select_related("asset").order_by("asset__name")
-    partitions = [(f"{each.asset.name}: ", each.asset.partitions, "partitions") for each in outlets]
-    timetable = [("", dag.schedule, "timetable")] if dag.schedule else []
-    return [problem for each in (*timetable, *partitions) for problem in _of_spec(*each, at)]
+    found = _of_spec("", dag.schedule, "timetable", at, world.span(dag)) if dag.schedule else []
+    for each in outlets:
+        found += _of_spec(f"{each.asset.name}: ", each.asset.partitions, "partitions", at)
+    return found
 
 
 def _of_outlets(dag: Dag, world: World, at: datetime) -> Iterator[Problem]:
@@ -130,9 +132,10 @@ def _of_outlets(dag: Dag, world: World, at: datetime) -> Iterator[Problem]:
             yield Problem("unexpected-keys", "warning", sentence)
 
 
-def _of_spec(name: str, spec: object, kind: str, at: datetime) -> list[Problem]:
+def _of_spec(name: str, spec: object, kind: str, at: datetime, span: Span | None = None) -> list[Problem]:
     try:
-        sentences = specs.load(spec, kind).warnings(at)
+        warnings = specs.load(spec, kind).warnings
+        sentences = between(warnings, at, *span) if span else warnings(at)
         return [Problem(getattr(each, "code", "warning"), "warning", f"{name}{each}") for each in sentences]
     except PartitionError as error:
         return [Problem("unreadable", "error", f"{name}the {kind} cannot be read: {error}")]

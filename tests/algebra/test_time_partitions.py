@@ -98,6 +98,23 @@ class TestHours:
         assert "2010-11-07 01:00" in warning
 
     @pytest.mark.parametrize(
+        ("last", "now", "nights"),
+        [
+            ("2012-01-01", "2010-06-01T00:00", ["2010-11-07"]),
+            ("2012-01-01", "2011-06-01T00:00", ["2011-11-06"]),
+            ("2012-01-01", "2026-11-30T00:00", ["2010-11-07"]),
+            (None, "2026-11-30T00:00", ["2027-11-07"]),
+            ("2010-11-01", "2026-11-30T00:00", []),
+            ("2010-11-01", "2010-06-01T00:00", []),
+        ],
+    )
+    def test_the_night_that_is_warned_of_is_one_of_its_own(self, last, now, nights):
+        zone = "America/Los_Angeles"
+        hours = HourlyPartitions("2010-01-01", last, timezone=zone, key_format="%Y-%m-%dT%H")
+        found = [warning.partition(" the times from ")[2][:10] for warning in hours.warnings(utc(now))]
+        assert found == nights
+
+    @pytest.mark.parametrize(
         ("zone", "first", "last", "hours"),
         [
             (NEW_YORK, "2026-03-01", "2026-04-01", 743),

@@ -37,6 +37,28 @@ def consumer(assets: str, mapper: str = "IdentityMapper()", config: str = "{}") 
     """
 
 
+class TestHoursLost:
+    """A mapper without %z, in the range of the keys that it maps."""
+
+    def night(self, define, last: str) -> list[str]:
+        define(
+            f"""
+            @asset(schedule=None, partitions=HourlyPartitions("2010-01-01", "{last}",
+                timezone="America/Los_Angeles", key_format="%Y-%m-%dT%H:%M:%S"))
+            def hourly(self): ...
+            """,
+            consumer("hourly", 'StartOfDayMapper(timezone="America/Los_Angeles")'),
+        )
+        told = [each for each in dag("c").problems if each["code"] == "hours-lost"]
+        return [each["sentence"].partition(" the times from ")[2][:10] for each in told]
+
+    def test_are_warned_of_in_the_range_of_what_it_listens_to(self, define):
+        assert self.night(define, "2011-01-01") == ["2010-11-07"]
+
+    def test_are_not_where_that_range_loses_none(self, define):
+        assert self.night(define, "2010-11-01") == []
+
+
 class TestKeysOfProducers:
     def test_that_meet_are_no_problem(self, define):
         define(HOURLY, DAILY, consumer("hourly & daily", "StartOfDayMapper()", "{daily: IdentityMapper()}"))
