@@ -56,6 +56,7 @@ def board_of(request: HtmxRequest, row: Asset, now: datetime) -> dict[str, objec
         "late_keys": late_keys,
         "short_keys": short_keys,
         "short_count": len(short),
+        "unexpected_count": len(part.cells.unexpected_in(zoom)),
         "wanted": _wanted(request),
         "grid": grid,
         "heat": board.measure(row, grid, request.GET.get("heat", "")),

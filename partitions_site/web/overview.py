@@ -93,7 +93,7 @@ def _lines(wanted: QuerySet[Asset], first: int, only_trouble: bool, now: datetim
 
 def _may_be_in_trouble(state: Read) -> bool:
     """Of one that is being drawn, nobody knows yet."""
-    return state.lack is Lack.EVERYTHING or any(state.cells.tally[look] for look in TROUBLE)
+    return state.lack is Lack.EVERYTHING or any(look in state.cells.looks for look in TROUBLE)
 
 
 def _wanted(words: str, group: str) -> QuerySet[Asset]:

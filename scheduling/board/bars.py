@@ -153,7 +153,7 @@ def _drawn(cells: Cells, zoom: str, most: int, with_segments: bool) -> Bar:
     if not positions:
         return Bar(0, (), Tally())
     parts = cells.places.columns(positions, most)
-    columns = [cells.tally_of(part) for part in parts]
+    columns = [cells.shown_of(part) for part in parts]
     timed = _timed(cells, positions) or positions
     ends = cells.places.places_at([timed.start]) + cells.places.places_at([timed.stop - 1])
     share = len(columns) / max(len(columns), FEWEST_COLUMNS)

@@ -1,13 +1,15 @@
 """The states of all partitions of an asset, as an array in the order of its keys."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
+from operator import sub
 from typing import Any, TypeVar
 
 from scheduling.algebra.subsets import Subset
-from scheduling.board.labels import Place
+from scheduling.board.labels import Place, label_of, segments_of
 from scheduling.board.orders import Order
 
 PORTION = 4096
@@ -99,8 +101,8 @@ class Tally:
 class Cells:
     """Keys in order and one look for each.
 
-    `unexpected` are keys that the asset's definition does not have. Those in `apart`, with their looks, are
-    too many to stand among the others: they are no part of any count here.
+    `unexpected` are keys that the asset's definition does not have: they are no part of any tally here. Those
+    in `apart`, with their looks, are too many to stand among the others.
     """
 
     places: Order
@@ -121,16 +123,47 @@ class Cells:
 
     @cached_property
     def tally(self) -> Tally:
-        return Tally.of(self.looks)
+        return self.tally_of(range(len(self.looks)))
 
     @property
     def unit(self) -> int:
         return self.places.unit
 
+    @cached_property
+    def unexpected_at(self) -> list[int]:
+        """Where keys stand that the definition does not have, ascending."""
+        return sorted(self.places.where(self.unexpected)) if self.unexpected and not self.apart else []
+
+    def unexpected_in(self, zoom: str = "") -> list[str]:
+        """Keys of one period that the definition does not have, or all of them."""
+        if not zoom:
+            return sorted(self.unexpected)
+        if self.apart:
+            return [key for key in sorted(self.unexpected) if _lies_in(key, zoom)]
+        period = self.positions(zoom)
+        return [self.places[at].key for at in self.unexpected_at if at in period]
+
+    def unexpected_among(self, positions: Sequence[int]) -> list[int]:
+        """Which of some positions are those of keys that the definition does not have."""
+        if not self.unexpected_at:
+            return []
+        if not isinstance(positions, range):
+            return sorted(set(positions).intersection(self.unexpected_at))
+        first, last = (bisect_left(self.unexpected_at, end) for end in (positions.start, positions.stop))
+        return [at for at in self.unexpected_at[first:last] if at in positions]
+
     def tally_of(self, positions: Sequence[int]) -> Tally:
-        if isinstance(positions, range):
-            return Tally.of(self.looks[positions.start : positions.stop : positions.step])
-        return Tally.of(bytes(self.looks[at] for at in positions))
+        """How many of the keys at some positions look how, of those that are expected."""
+        every, others = self._tally_of_all(positions), self.unexpected_among(positions)
+        if not others:
+            return every
+        apart = Tally.of(bytes(self.looks[at] for at in others))
+        return Tally(tuple(map(sub, every.counts, apart.counts)))
+
+    def shown_of(self, positions: Sequence[int]) -> Tally:
+        """The same; where nothing is expected, of those that are there."""
+        expected = self.tally_of(positions)
+        return expected if expected.total else self._tally_of_all(positions)
 
     def tally_in(self, subset: Subset) -> Tally:
         return Tally.of(b"".join(self.looks[start:stop] for start, stop in subset.ranges))
@@ -174,3 +207,12 @@ class Cells:
             found.append(at)
             begin, end = (begin, at) if backwards else (at + 1, end)
         return found[left:]
+
+    def _tally_of_all(self, positions: Sequence[int]) -> Tally:
+        if isinstance(positions, range):
+            return Tally.of(self.looks[positions.start : positions.stop : positions.step])
+        return Tally.of(bytes(self.looks[at] for at in positions))
+
+
+def _lies_in(key: str, zoom: str) -> bool:
+    return any(label_of(each).startswith(zoom) for each in segments_of(key))

@@ -1,6 +1,6 @@
 """A grid fitted to an asset: days × hours, months × days, years × months, or one segment × another."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 
 from scheduling.board.bars import period_words
@@ -146,30 +146,35 @@ class _Sheet:
         boxes = [self._box(name[1] + head, found.get(head, ()), places) for head in heads]
         zoom = name[1] if self.cells.unit else ""
         around = around_of(self.cells.places[next(iter(found.values()))[0]])
-        return Row(words, boxes, self._expected(found.values()), zoom, around)
+        tally = Tally.sum(map(self.cells.tally_of, found.values()))
+        return Row(words, boxes, tally, zoom, around)
 
     def named(self, positions: range) -> Row:
         """A row of single partitions."""
         places = self.cells.places.places_at(positions)
         boxes = [[self._single(at, place)] for at, place in zip(positions, places, strict=True)]
-        return Row("", boxes, self._expected([positions]), "", ("", ""), is_named=True)
-
-    def _expected(self, parts: Iterable[Sequence[int]]) -> Tally:
-        if not self.cells.unexpected or self.cells.apart:
-            return Tally.sum(self.cells.tally_of(part) for part in parts)
-        places, unexpected = self.cells.places, self.cells.unexpected
-        return self.cells.tally_of([at for part in parts for at in part if places[at].key not in unexpected])
+        return Row("", boxes, self.cells.tally_of(positions), "", ("", ""), is_named=True)
 
     def _box(self, column: str, found: Sequence[int], places: Mapping[int, Place]) -> list[Cell]:
         """A square for each of two keys, as an autumn fold has them; one for many."""
         if len(found) <= 2 and all(places[at].label in ("", column) for at in found):
             return [self._single(at, places[at]) for at in found]
-        tally = self.cells.tally_of(found)
+        tally = self.cells.shown_of(found)
         chosen = bool(self.selected) and self._are_selected(found)
         among = found if isinstance(found, range) else frozenset(found if self.late or self.short else ())
         is_late = bool(tally[Look.HELD]) and any(at in among for at in self.late)
         is_short = any(at in among for at in self.short)
-        return [Cell(tally.worst, tally, zoom=column, is_chosen=chosen, is_late=is_late, is_short=is_short)]
+        return [
+            Cell(
+                tally.worst,
+                tally,
+                zoom=column,
+                unexpected=len(self.cells.unexpected_among(found)),
+                is_chosen=chosen,
+                is_late=is_late,
+                is_short=is_short,
+            )
+        ]
 
     def _are_selected(self, positions: Sequence[int]) -> bool:
         return self.selected is not None and all(self.selected(at, self.cells.look(at)) for at in positions)

@@ -25,13 +25,13 @@ def listed(
 ) -> Excerpt[KeyLine]:
     """Keys from the `first` on: the newest before the oldest, and in their order where they have no time."""
     if only_unexpected:
-        return _unexpected(cells, first, size)
+        return _unexpected(cells, zoom, first, size)
     positions, backwards = cells.positions(zoom), bool(cells.unit)
     if only is None:
         found: Sequence[int] = (positions[::-1] if backwards else positions)[first : first + size]
         count = len(positions)
     else:
-        found = cells.some_of(only, positions, first=first, size=size, backwards=backwards)
+        found = _in_state(cells, only, positions, first, size)
         count = cells.tally_of(positions)[only]
     return Excerpt(_lines(cells, found), count, first)
 
@@ -49,9 +49,18 @@ def _lines(cells: Cells, found: Sequence[int]) -> list[KeyLine]:
     ]
 
 
-def _unexpected(cells: Cells, first: int, size: int) -> Excerpt[KeyLine]:
+def _in_state(cells: Cells, only: Look, positions: range, first: int, size: int) -> Sequence[int]:
+    """Where expected keys in one state stand."""
+    backwards, others = bool(cells.unit), frozenset(cells.unexpected_at)
+    if not others:
+        return cells.some_of(only, positions, first=first, size=size, backwards=backwards)
+    found = [at for at in positions if cells.looks[at] == only and at not in others]
+    return (found[::-1] if backwards else found)[first : first + size]
+
+
+def _unexpected(cells: Cells, zoom: str, first: int, size: int) -> Excerpt[KeyLine]:
     """Keys that the definition does not have, the last in the order of their text first."""
-    keys = sorted(cells.unexpected, reverse=True)
+    keys = sorted(cells.unexpected_in(zoom), reverse=True)
     shown = keys[first : first + size]
     if cells.apart:
         looks = dict(cells.apart)

@@ -85,7 +85,8 @@ def _cut(cells: Cells, picked: Mapping[int, str]) -> Slice:
     order = list(cells.places)
     chosen = [at for at, place in enumerate(order) if _has(segments_of(place.key), picked)]
     looks = bytes([cells.looks[at] for at in chosen])
-    return Slice(Cells(Listed([order[at] for at in chosen]), looks, cells.unexpected), chosen.__getitem__)
+    unexpected = cells.unexpected.intersection(order[at].key for at in chosen)
+    return Slice(Cells(Listed([order[at] for at in chosen]), looks, unexpected), chosen.__getitem__)
 
 
 def _has(segments: Sequence[str], picked: Mapping[int, str]) -> bool:
@@ -106,9 +107,9 @@ def _of_defined(
     )
     narrow = MultiPartitions(parts, delimiter=definition.delimiter)
     made = Defined(narrow, order.axis, wide * moments, order.now)
-    return Slice(
-        Cells(made, bytes(looks), cells.unexpected), lambda at: at // wide * stride + lanes[at % wide]
-    )
+    apart = {key: look for key, look in cells.apart.items() if _has(segments_of(key), picked)}
+    narrowed = Cells(made, bytes(looks), frozenset(apart), apart)
+    return Slice(narrowed, lambda at: at // wide * stride + lanes[at % wide])
 
 
 def _lanes(order: Defined, definition: MultiPartitions, picked: Mapping[int, str]) -> list[int]:

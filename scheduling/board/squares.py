@@ -8,13 +8,14 @@ from scheduling.board.cells import Look, Tally
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One square: a partition (`key`), or several of one period (`zoom`)."""
+    """One square: a partition (`key`), or several of one period (`zoom`) and so many unexpected ones."""
 
     look: Look
     tally: Tally
     key: str = ""
     zoom: str = ""
     is_unexpected: bool = False
+    unexpected: int = 0
     is_chosen: bool = False
     is_late: bool = False
     is_short: bool = False
@@ -31,7 +32,8 @@ class Cell:
         if self.key:
             stray = ", not in the definition" if self.is_unexpected else ""
             return f"{self.key}: {self.look.word}{stray}{more}"
-        return f"{self.zoom}: {self.tally.words}{more}"
+        apart = f", {self.unexpected:,} not in the definition" if self.unexpected else ""
+        return f"{self.zoom}: {self.tally.words}{apart}{more}"
 
 
 @dataclass(frozen=True, slots=True)

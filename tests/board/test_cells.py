@@ -2,7 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scheduling.board.bars import draw
 from scheduling.board.cells import Cells, Look, Tally
+from scheduling.board.grids import lay_out
 from scheduling.board.orders import Listed
 from tests.board.drawing import cells, days, hours
 
@@ -70,3 +72,38 @@ class TestCells:
     def test_an_empty_asset_has_empty_cells(self):
         empty = Cells(Listed([]), b"")
         assert (empty.unit, empty.tally.total, empty.newest(), list(empty.positions())) == (0, 0, None, [])
+
+
+class TestUnexpected:
+    """Keys that the definition does not have stand among the others and are counted apart."""
+
+    KEYS = hours("2026-03-14T00", 48)
+    ODD = ("2026-03-14T02", "2026-03-15T05", "rubbish")
+
+    def drawn(self):
+        return cells([*self.KEYS, "rubbish"], dict.fromkeys(self.ODD, Look.FAILED), unexpected=self.ODD)
+
+    def test_are_no_part_of_any_tally(self):
+        drawn = self.drawn()
+        assert drawn.tally.words == "46 missing"
+        assert drawn.tally_of(drawn.positions("2026-03-14")).words == "23 missing"
+        assert drawn.tally_of(list(drawn.positions("2026-03-14"))[:3]).words == "2 missing"
+
+    def test_are_those_of_one_period_or_all(self):
+        drawn = self.drawn()
+        assert drawn.unexpected_in("2026-03-14") == ["2026-03-14T02"]
+        assert drawn.unexpected_in() == sorted(self.ODD)
+
+    def test_too_many_of_them_are_told_by_their_names(self):
+        apart = dict.fromkeys(self.ODD, Look.FAILED)
+        drawn = Cells(cells(self.KEYS).places, bytes(48), frozenset(apart), apart)
+        assert drawn.tally.total == 48
+        assert drawn.unexpected_in("2026-03") == ["2026-03-14T02", "2026-03-15T05"]
+
+    def test_show_where_nothing_else_does(self):
+        drawn = cells(self.KEYS, Look.FAILED, unexpected=self.KEYS[:24])
+        assert drawn.tally_of(drawn.positions("2026-03-14")).total == 0
+        assert drawn.shown_of(drawn.positions("2026-03-14")).words == "24 failed"
+        bar, grid = draw(drawn, "2026-03-14"), lay_out(drawn, "2026-03-14")
+        assert (bar.tally.total, {stroke.look for stroke in bar.strokes}) == (0, {Look.FAILED})
+        assert grid is not None

@@ -45,6 +45,12 @@ class TestListed:
         assert keys(found) == ["oops", "2026-03-02"]
         assert all(line.is_unexpected for line in found.rows)
 
+    def test_what_nobody_expects_is_not_among_those_in_its_state(self):
+        drawn = cells([*days("2026-03-01", 5), "oops"], unexpected=["oops", "2026-03-02"])
+        found = listed(drawn, only=Look.MATERIALIZED, first=1)
+        assert (keys(found), found.count) == (["2026-03-04", "2026-03-03", "2026-03-01"], 4)
+        assert keys(listed(drawn, "2026-03-02", only_unexpected=True)) == ["2026-03-02"]
+
     def test_what_nobody_expects_may_stand_apart(self):
         apart = {"late": Look.FAILED, "early": Look.MATERIALIZED}
         drawn = Cells(Listed([Place("k")]), bytes([Look.MISSING]), frozenset(apart), apart)

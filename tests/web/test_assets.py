@@ -118,7 +118,7 @@ class TestBoard:
     def test_a_year_is_shown_by_days_to_look_into(self, visitor):
         page = read(visitor.get("/assets/hourly"))
         found = squares(page)
-        assert found["2010-03-14: 23 materialized, 1 missing"] == "?zoom=2010-03-14"
+        assert found["2010-03-14: 22 materialized, 1 missing, 1 not in the definition"] == "?zoom=2010-03-14"
         assert len([each for each in page.all("a") if _is_square(each)]) == 2 * 365
         assert "Mar 2010" in page.text
 
@@ -144,7 +144,10 @@ class TestBoard:
         key = "seattle%7C2010-03-14T03%3A00%3A00"
         assert found["seattle|2010-03-14T03:00:00: missing"] == f"?zoom=2010-03-14&row=0&key={key}"
         found = squares(read(visitor.get("/assets/hourly?key=x")))
-        assert found["2010-03-14: 23 materialized, 1 missing"] == "?key=x&zoom=2010-03-14"
+        assert (
+            found["2010-03-14: 22 materialized, 1 missing, 1 not in the definition"]
+            == "?key=x&zoom=2010-03-14"
+        )
 
     def test_the_chosen_square_is_marked(self, visitor):
         page = read(visitor.get("/assets/hourly?zoom=2010-03-14&key=seattle%7C2010-03-14T03:00:00"))
@@ -174,6 +177,19 @@ class TestBoard:
     def test_what_the_definition_does_not_have_is_listed(self, visitor):
         page = read(visitor.get("/assets/hourly?state=unexpected"))
         assert [each.text for each in page.all("a", class_="key")] == ["seattle|2010-03-14T02:00:00"]
+
+    def test_what_it_does_not_have_is_counted_apart_and_in_its_own_period(self, visitor):
+        links = read(visitor.get("/assets/hourly?zoom=2010-03-14")).links
+        assert links["1 not in the definition"] == "?zoom=2010-03-14&state=unexpected"
+        assert links["22 materialized"] == "?zoom=2010-03-14&state=materialized"
+        listed = read(visitor.get("/assets/hourly?zoom=2010-03-14&state=materialized"))
+        assert len(listed.all("a", class_="key")) == 22
+        assert links["Select all 46 of 2010-03-14"]
+        selected = read(
+            visitor.get("/assets/hourly?zoom=2010-03-14" + "&sel=*|[2010-03-14...2010-03-14]")
+        ).text
+        assert "46 partitions selected" in selected
+        assert "not in the definition" not in read(visitor.get("/assets/hourly?zoom=2010-11-07")).text
 
     def test_long_lists_have_pages_newest_first(self, visitor):
         page = read(visitor.get("/assets/hourly?state=missing"))
@@ -274,7 +290,7 @@ class TestSlice:
         assert len(squares(page)) == 24
         assert "sf|2010-03-14T01:00:00: missing" not in squares(page)
         assert page.links["1 missing"] == "?in.city=seattle&zoom=2010-03-14&state=missing"
-        assert page.links["Select all 24 of 2010-03-14"].endswith(
+        assert page.links["Select all 23 of 2010-03-14"].endswith(
             "sel=seattle%7C%5B2010-03-14...2010-03-14%5D"
         )
         listed = read(visitor.get("/assets/hourly?in.city=seattle&zoom=2010-03-14&state=missing"))
