@@ -36,12 +36,13 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 class Expected:
     """`at` is none where nobody knows; `words` say what it comes from, or why nobody knows.
 
-    `dag` is the one whose tick makes the key.
+    `dag` is the one whose tick makes the key. `is_unmade`: no tick will, as that is none of its Dag's.
     """
 
     at: datetime | None
     words: str
     dag: Dag | None = None
+    is_unmade: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,12 @@ class Owed:
     sensors: tuple[Sensor, ...] = ()
     attempt: DagRun | None = None
     held: HeldRun | None = None
+
+    @property
+    def untimed(self) -> str:
+        """What to say where no time is expected: that nobody makes it, unless somebody has begun to."""
+        is_unmade = self.expected.is_unmade and self.attempt is None and self.held is None
+        return self.expected.words if is_unmade else "no expected time"
 
     @property
     def by(self) -> str:
@@ -102,10 +109,11 @@ class Expectations:
             return None
         if tick is None:
             return None
-        if tick.at < (dag.start_date or dag.created_at):
-            return Expected(None, f"not known: {dag} began after its tick of {_written(tick.at)}")
+        began = dag.start_date or dag.created_at
+        if tick.at < began:
+            return _unmade(f"its tick passed before {dag} began at {_written(began)}")
         if dag.end_date and tick.at > dag.end_date:
-            return Expected(None, f"not known: {dag} ends before its tick of {_written(tick.at)}")
+            return _unmade(f"its tick comes after {dag} ends at {_written(dag.end_date)}")
         words = f"the tick of {dag}, and as long as its runs take"
         return Expected(tick.at + self._lengths[dag.pk], words, dag)
 
@@ -165,6 +173,10 @@ def _open(names: Iterable[tuple[int, str]]) -> dict[tuple[int, str], HeldRun]:
     dag_ids, keys = {dag_id for dag_id, _ in names}, {key for _, key in names}
     rows = HeldRun.objects.held().filter(dag__in=dag_ids, partition_key__in=keys) if keys else ()
     return {(row.dag_id, row.partition_key): row for row in rows}
+
+
+def _unmade(why: str) -> Expected:
+    return Expected(None, f"{why}: nobody makes it unless you trigger or backfill it", is_unmade=True)
 
 
 def _written(at: datetime) -> str:

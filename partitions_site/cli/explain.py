@@ -54,14 +54,14 @@ def _beside(found: Explanation) -> Iterator[str]:
 def _group(group: Together) -> str:
     what = f"{len(group.owed)} of {group.first.leaf.words()}: {group.words}"
     if group.span is None:
-        return f"{what}, no expected time{_by(group.first)}"
+        return f"{what}, {group.first.untimed}{_by(group.first)}"
     first, last = group.span
     return f"{what}, expected {first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC{_by(group.first)}"
 
 
 def _fact(fact: Owed) -> str:
     what = f"{fact.leaf.words()} {fact.key}" if fact.key else f"any event of {fact.leaf.words()}"
-    when = f"expected {fact.expected.at:%Y-%m-%d %H:%M} UTC" if fact.expected.at else "no expected time"
+    when = f"expected {fact.expected.at:%Y-%m-%d %H:%M} UTC" if fact.expected.at else fact.untimed
     return f"{what}, {when}{_by(fact)}"
 
 

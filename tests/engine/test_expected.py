@@ -71,7 +71,8 @@ class TestByTick:
         found = expected("hourly", "2026-02-10T09:00:00")
         assert (found.at, found.words) == (
             None,
-            "not known: ingest began after its tick of 2026-02-10 09:00 UTC",
+            "its tick passed before ingest began at 2026-03-01 00:00 UTC: nobody makes it unless you"
+            " trigger or backfill it",
         )
 
     def test_nor_is_one_from_after_its_end(self):
@@ -79,7 +80,8 @@ class TestByTick:
         found = expected("hourly", "2026-03-10T09:00:00")
         assert (found.at, found.words) == (
             None,
-            "not known: over ends before its tick of 2026-03-10 09:00 UTC",
+            "its tick comes after over ends at 2026-03-10 08:00 UTC: nobody makes it unless you"
+            " trigger or backfill it",
         )
 
     @pytest.mark.parametrize("key", ["tw", "2026-03-10", "2026-03-10T09:30:00"])

@@ -204,6 +204,23 @@ class TestLate:
         [first, *_] = read(visitor.get(f"/held/{day.pk}")).all("p", class_="owed")
         assert first.text == "no expected time · no Dag writes hourly: whoever reports it owes it"
 
+    def test_a_key_whose_tick_passed_before_its_dag_began_says_that_nobody_makes_it(self, visitor):
+        cron = {"type": "CronPartitionTimetable", "cron": "0 * * * *"}
+        began = datetime(2026, 3, 10, 5, 29, tzinfo=UTC)
+        made = world.dag("ingest", cron, writes=["hourly"], start_date=began)
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        emit("hourly", *hours("2026-03-10", *range(6, 24)))
+        turn()
+        sentence = (
+            "its tick passed before ingest began at 2026-03-10 05:29:00 UTC : nobody makes it unless"
+        )
+        for page in (f"/held/{world.held('sum', '2026-03-10').pk}", "/dags/sum?why=2026-03-10"):
+            [line] = read(visitor.get(page)).all("p", class_="owed")
+            assert line.text.startswith(sentence)
+        runs.trigger(made, Ask(partition_key="2026-03-10T05:00:00"), deed=world.ALICE, at=world.NOW)
+        lines = [each.text for each in read(visitor.get(page)).all("p", class_="owed")]
+        assert [each.startswith("its tick passed") for each in lines] == [True, False]
+
     def test_a_key_of_an_asset_that_takes_any_can_be_made_too(self, visitor):
         world.dag("prepare", {"type": "PartitionedAtRuntime"}, writes=["b"])
         consumer("meet", {"a": IDENTITY, "b": IDENTITY})
