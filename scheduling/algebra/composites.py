@@ -103,6 +103,11 @@ class ProductMapper(Composite):
         counted = [counted_as(mapper, each) for mapper, each in zip(self.mappers, segments, strict=True)]
         return join_segments(counted, self.delimiter)
 
+    def never_was(self, key: str) -> str:
+        segments = split_segments(key, self.delimiter)
+        found = (mapper.never_was(each) for mapper, each in zip(self.mappers, segments, strict=False))
+        return next(filter(None, found), "")
+
     def upstream_keys(self, downstream_key: str) -> tuple[str, ...] | None:
         found = [mapper.upstream_keys(each) for mapper, each in self._split(downstream_key)]
         return None if any(keys is None for keys in found) else self._joined(keys or () for keys in found)
@@ -174,6 +179,9 @@ class ChainMapper(Composite):
 
     def required(self, downstream_key: str, known: Sequence[str] = ()) -> tuple[str, ...] | None:
         return self._traced(downstream_key, members_of) if self.is_rollup else None
+
+    def never_was(self, key: str) -> str:
+        return self.mappers[0].never_was(key)
 
     def counts_as(self, key: str) -> str:
         """Up to the first rollup, keys that map alike count alike."""

@@ -72,6 +72,10 @@ class Mapper(ABC):
         """The required key as which an upstream key counts: itself, unless several spell one member."""
         return key
 
+    def never_was(self, key: str) -> str:
+        """In words, that an upstream key names a time that clocks have skipped; empty if it does not."""
+        return ""
+
     def upstream_keys(self, downstream_key: str) -> tuple[str, ...] | None:
         """Every upstream key that maps to `downstream_key`; none if they cannot be enumerated."""
         return self.required(downstream_key)

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from scheduling.algebra.errors import HOURS_LOST, CannotMap, Caution, InvalidKey
 from scheduling.algebra.keys import KeyFormat
-from scheduling.algebra.periods import Grain, WeekStart, exists, floor_wall
+from scheduling.algebra.periods import Grain, WeekStart, exists, floor_wall, gaps
 from scheduling.algebra.transitions import next_fold, observes_folds
 
 DEFAULT_OUTPUTS = {
@@ -107,6 +107,17 @@ def repeated_names(form: KeyFormat, zone: ZoneInfo, now: datetime | None) -> tup
         f"to {last:%H:%M} come twice and both get one name"
     )
     return (Caution(sentence, HOURS_LOST, fold.at),)
+
+
+def skipped_time(form: KeyFormat, zone: ZoneInfo, key: str) -> str:
+    """In words, that `key` names a time that clocks in `zone` have skipped; empty if it does not."""
+    try:
+        wall = form.read(key, zone)
+    except InvalidKey:
+        return ""
+    if form.has_offset or not any(first <= wall < last for first, last in gaps(zone, wall.year)):
+        return ""
+    return f"{wall:%H:%M} never was on {wall:%Y-%m-%d} in {zone.key}: the clocks went forward"
 
 
 def between(

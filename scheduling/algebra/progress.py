@@ -35,7 +35,7 @@ class Progress:
     """How far one asset is. `required` is None where any one key that maps here is enough.
 
     `present`: it has no partitions, and is there for every key. `consumed` are those of the received keys
-    that are no more than what fired before.
+    that are no more than what fired before. `reasons` say of unexpected keys why there is no such time.
     """
 
     leaf: Leaf
@@ -51,6 +51,7 @@ class Progress:
     error: str = ""
     present: bool = False
     consumed: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
 
     @property
     def required_count(self) -> int:
@@ -101,18 +102,20 @@ def progress_of(leaf: Leaf, mapper: Mapper, held: Held, now: datetime) -> Progre
     arrived = tuple(key for key in required if key in counted)
     fresh = sum(counted[key] for key in arrived)
     impossible = policy.unreachable(len(required))
+    unexpected = tuple(key for key in received if mapper.counts_as(key) not in wanted)
     return Progress(
         leaf,
         required=required,
         received=arrived,
         missing=tuple(key for key in required if key not in counted),
-        unexpected=tuple(key for key in received if mapper.counts_as(key) not in wanted),
+        unexpected=unexpected,
         satisfied=not impossible and policy.satisfied(len(arrived), len(required)),
         renewed=not impossible and policy.satisfied(fresh, len(required)),
         unreachable=impossible,
         consumed=tuple(key for key in arrived if not counted[key]),
         needed=policy.threshold(len(required)),
         noun=mapper.member_noun,
+        reasons=tuple(dict.fromkeys(filter(None, map(mapper.never_was, unexpected)))),
     )
 
 

@@ -77,6 +77,9 @@ class RollupMapper(Mapper):
     def counts_as(self, key: str) -> str:
         return self.plan.counts_as(key)
 
+    def never_was(self, key: str) -> str:
+        return self.upstream_mapper.never_was(key)
+
     def partition_date(self, downstream_key: str) -> datetime | None:
         return self.plan.partition_date(downstream_key)
 

@@ -11,7 +11,13 @@ from scheduling.algebra.errors import InvalidDefinition, InvalidKey, within
 from scheduling.algebra.keys import KeyFormat
 from scheduling.algebra.mappers import Mapper, check_policy
 from scheduling.algebra.memory import KeyMapping, downstream_mapping, required_mapping
-from scheduling.algebra.period_keys import PeriodKeys, default_output, repeated_names, tells_apart
+from scheduling.algebra.period_keys import (
+    PeriodKeys,
+    default_output,
+    repeated_names,
+    skipped_time,
+    tells_apart,
+)
 from scheduling.algebra.periods import (
     Grain,
     WeekStart,
@@ -105,6 +111,10 @@ class SlidingWindowMapper(Mapper):
 
     def counts_as(self, key: str) -> str:
         return self.slide.counts_as(key)
+
+    def never_was(self, key: str) -> str:
+        form, zone = self.slide.input, self.slide.keys.zone
+        return skipped_time(form, zone, key) if form.grain.is_subday else ""
 
     def partition_date(self, downstream_key: str) -> datetime:
         return self.slide.keys.date_of(downstream_key)

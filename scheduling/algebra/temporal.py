@@ -12,7 +12,13 @@ from scheduling.algebra.errors import InvalidDefinition, within
 from scheduling.algebra.keys import KeyFormat
 from scheduling.algebra.mappers import Mapper
 from scheduling.algebra.memory import KeyMapping, downstream_mapping
-from scheduling.algebra.period_keys import PeriodKeys, default_output, repeated_names, tells_apart
+from scheduling.algebra.period_keys import (
+    PeriodKeys,
+    default_output,
+    repeated_names,
+    skipped_time,
+    tells_apart,
+)
 from scheduling.algebra.periods import Grain, WeekStart, week_starting, zone
 
 DEFAULT_INPUT = "%Y-%m-%dT%H:%M:%S"
@@ -73,6 +79,9 @@ class TemporalMapper(Mapper):
 
     def to_downstream(self, key: str) -> tuple[str, ...]:
         return self._down(key)
+
+    def never_was(self, key: str) -> str:
+        return skipped_time(self.input, self.zone, key) if self.input.grain.is_subday else ""
 
     def upstream_keys(self, downstream_key: str) -> tuple[str, ...] | None:
         """Just one, where upstream keys are no finer than the periods they map to."""

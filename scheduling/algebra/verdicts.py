@@ -161,7 +161,9 @@ def _held_back(
 def _not_counted(progress: tuple[Progress, ...]) -> str:
     """Keys that map here and are not required: whoever sent one wonders why it did not help."""
     keys = [key for each in progress for key in each.unexpected]
-    return f"; unexpected, so not counted: {_first(keys)}" if keys else ""
+    reasons = [reason for each in progress for reason in each.reasons]
+    why = f" ({'; '.join(reasons[:MOST_NAMED])})" if reasons else ""
+    return f"; unexpected, so not counted: {_first(keys)}{why}" if keys else ""
 
 
 def _first(keys: list[str]) -> str:

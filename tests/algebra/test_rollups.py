@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from scheduling.algebra.composites import ChainMapper
+from scheduling.algebra.composites import ChainMapper, ProductMapper
 from scheduling.algebra.errors import CannotMap, InvalidDefinition, InvalidKey, MismatchedDefinition
 from scheduling.algebra.mappers import AllowedKeyMapper, FixedKeyMapper, IdentityMapper
 from scheduling.algebra.policies import WaitForAll
@@ -112,6 +112,23 @@ class TestDaylightSaving:
         mapper = RollupMapper(StartOfDayMapper("America/Los_Angeles"), DayWindow())
         assert "2010-03-14T02:00:00" not in mapper.required("2010-03-14")
         assert mapper.to_downstream("2010-03-14T02:00:00") == ("2010-03-14",)
+
+    @pytest.mark.parametrize(
+        ("key", "words"),
+        [
+            (
+                "tw|2026-03-08T02:30:00",
+                "02:30 never was on 2026-03-08 in America/New_York: the clocks went forward",
+            ),
+            ("tw|2026-03-08T03:00:00", ""),
+            ("tw|2026-11-01T01:00:00", ""),
+            ("tw|rubbish", ""),
+            ("rubbish", ""),
+        ],
+    )
+    def test_says_of_a_skipped_time_that_it_never_was(self, key, words):
+        rollup = RollupMapper(StartOfDayMapper(timezone="America/New_York"), DayWindow())
+        assert ProductMapper(IdentityMapper(), rollup).never_was(key) == words
 
     def test_makes_the_skipped_hour_a_mapping_problem_in_the_manner_of_members(self):
         mapper = RollupMapper(StartOfHourMapper("America/Los_Angeles"), DayWindow())

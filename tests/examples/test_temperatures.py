@@ -87,7 +87,10 @@ class TestDefinitions:
 
 def that_never_was(city):
     """The files lack the hour 03 of that night and have the 02 that clocks left out."""
-    return f"waiting on 1 of 23: hour 03; unexpected, so not counted: {city}|2010-03-14T02:00:00"
+    return (
+        f"waiting on 1 of 23: hour 03; unexpected, so not counted: {city}|2010-03-14T02:00:00"
+        " (02:00 never was on 2010-03-14 in America/Los_Angeles: the clocks went forward)"
+    )
 
 
 @pytest.mark.django_db

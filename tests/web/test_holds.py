@@ -211,9 +211,7 @@ class TestLate:
         consumer("sum", {"hourly": HOURS_TO_DAY})
         emit("hourly", *hours("2026-03-10", *range(6, 24)))
         turn()
-        sentence = (
-            "its tick passed before ingest began at 2026-03-10 05:29:00 UTC : nobody makes it unless"
-        )
+        sentence = "its tick passed before ingest began at 2026-03-10 05:29:00 UTC : nobody makes it unless"
         for page in (f"/held/{world.held('sum', '2026-03-10').pk}", "/dags/sum?why=2026-03-10"):
             [line] = read(visitor.get(page)).all("p", class_="owed")
             assert line.text.startswith(sentence)
