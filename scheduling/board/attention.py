@@ -1,7 +1,7 @@
 """What needs a person, most urgent first, and how much goes on."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -10,10 +10,22 @@ from django.db.models import Count, Max, Min, Q
 from core.models import Dag, DagRun, DefinitionSource, HeldRun, MappingProblem, Partition, Sensor
 from scheduling.algebra.verdicts import Kind
 from scheduling.belonging import EVERYTHING, Sight
-from scheduling.board.unexpected import unexpected
+from scheduling.board.unexpected import Unexpected, unexpected
 from scheduling.health import Health
 
 RECENT = timedelta(days=1)
+
+MOST_UNMAPPED, MOST_LISTENERS = 50, 5
+
+REPORTED = (
+    "Report it under a key that is in it, wipe it, or change the definition.",
+    "Report them under keys that are in it, wipe them, or change the definition.",
+)
+MADE = (
+    "A mapper made it of another key: correct that one, and cancel its held run.",
+    "A mapper made them of other keys: correct those, and cancel their held runs.",
+)
+"""What to do about one key, or several, that are not in the definition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +44,7 @@ class Need:
 def needs(health: Health, *, now: datetime, sight: Sight = EVERYTHING) -> list[Need]:
     """Everything that will not mend itself, of what is shown. Nine queries; more with unexpected keys."""
     since, is_whole = now - RECENT, sight.is_whole
+    strays = unexpected(now=now, sight=sight)
     return [
         *_late(now, sight),
         *_engine(health),
@@ -40,8 +53,8 @@ def needs(health: Health, *, now: datetime, sight: Sight = EVERYTHING) -> list[N
         *(_sensors() if is_whole else ()),
         *_held(sight),
         *_failed(since, sight),
-        *_unmapped(since, sight),
-        *_unexpected(now, sight),
+        *_unmapped(since, sight, strays),
+        *_unexpected(strays),
     ]
 
 
@@ -127,20 +140,51 @@ def _failed(since: datetime, sight: Sight) -> Iterator[Need]:
         yield Need("run", each["dag__dag_id"], each["error"], each["count"], at=each["at"])
 
 
-def _unmapped(since: datetime, sight: Sight) -> Iterator[Need]:
-    rows = (
-        MappingProblem.objects.filter(sight.dags("dag"), at__gte=since)
-        .values("dag__dag_id")
-        .annotate(count=Count("pk"), sentence=Max("sentence"), at=Max("at"))
+def _unmapped(since: datetime, sight: Sight, strays: Sequence[Unexpected]) -> Iterator[Need]:
+    """Events of the last day that Dags could not map, by asset; not of keys that are told of anyway."""
+    problems = MappingProblem.objects.filter(sight.dags("dag"), at__gte=since)
+    for each in strays:
+        problems = problems.exclude(event__asset=each.asset, event__partition_key__in=each.keys)
+    rows = problems.values("event__asset__name").annotate(
+        count=Count("event", distinct=True),
+        key=Max("event__partition_key"),
+        sentence=Max("sentence"),
+        at=Max("at"),
     )
-    for row in rows:
-        yield Need("mapping", row["dag__dag_id"], row["sentence"], row["count"], at=row["at"])
+    found = list(rows.order_by("event__asset__name")[:MOST_UNMAPPED])
+    names: dict[str, list[str]] = {row["event__asset__name"]: [] for row in found}
+    by = problems.filter(event__asset__name__in=names).order_by("dag__dag_id")
+    for name, dag_id in by.values_list("event__asset__name", "dag__dag_id").distinct() if names else ():
+        names[name].append(dag_id)
+    for row in found:
+        name = row["event__asset__name"]
+        more = f" and {row['count'] - 1} more" if row["count"] > 1 else ""
+        what = f"{row['key'] or 'an event without a key'}{more}"
+        sentence = (
+            f"{what}: {_listed(names[name])} cannot count {'them' if more else 'it'}: {row['sentence']}"
+        )
+        yield Need("mapping", name, sentence, row["count"], reason=row["key"] or "", at=row["at"])
 
 
-def _unexpected(now: datetime, sight: Sight) -> Iterator[Need]:
-    for each in unexpected(now=now, sight=sight):
-        more = len(each.keys) - 1
-        named = f"{each.keys[0]} and {more} more are" if more else f"{each.keys[0]} is"
-        held = f"; held runs of {', '.join(each.holding)} do not count them" if each.holding else ""
-        sentence = f"{named} not in its definition{held}"
-        yield Need("unexpected", each.asset.name, sentence, len(each.keys))
+def _unexpected(strays: Sequence[Unexpected]) -> Iterator[Need]:
+    """What was reported, and apart from it what a mapper made: there is something else to do about it."""
+    for each in strays:
+        reported = tuple(key for key in each.keys if key not in each.made)
+        made = tuple(key for key in each.keys if key in each.made)
+        for keys, (one, many) in ((reported, REPORTED), (made, MADE)):
+            if keys:
+                advice = many if len(keys) > 1 else one
+                yield Need("unexpected", each.asset.name, _not_defined(each, keys), len(keys), reason=advice)
+
+
+def _not_defined(each: Unexpected, keys: Sequence[str]) -> str:
+    them = "them" if len(keys) > 1 else "it"
+    named = f"{keys[0]} and {len(keys) - 1} more are" if len(keys) > 1 else f"{keys[0]} is"
+    held = f"; held runs of {_listed(each.holding)} do not count {them}" if each.holding else ""
+    refused = f"; {_listed(each.refusing)} cannot map {them}" if each.refusing else ""
+    return f"{named} not in its definition{held}{refused}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_LISTENERS} more" if names[MOST_LISTENERS:] else ""
+    return ", ".join(names[:MOST_LISTENERS]) + more

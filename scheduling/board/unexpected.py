@@ -4,7 +4,9 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from core.models import Asset, Dag, Dependency, HeldRun
+from django.db.models import Q
+
+from core.models import Asset, Dag, Dependency, HeldRun, MappingProblem, Outlet
 from scheduling import dynamic, listening, mapping
 from scheduling.algebra import specs
 from scheduling.algebra.errors import PartitionError
@@ -23,11 +25,16 @@ _LONG = timedelta(days=3660)
 
 @dataclass(frozen=True, slots=True)
 class Unexpected:
-    """Such `keys` of `asset`, the newest first; `holding`: Dags with held runs in which they do not count."""
+    """Such `keys` of `asset`, the newest first. `made`: those of them that a Dag's mapper made of others.
+
+    `holding`: Dags with held runs in which they do not count; `refusing`: Dags that could not map them.
+    """
 
     asset: Asset
     keys: tuple[str, ...]
+    made: frozenset[str] = frozenset()
     holding: tuple[str, ...] = ()
+    refusing: tuple[str, ...] = ()
 
 
 def unexpected(*, now: datetime, sight: Sight) -> list[Unexpected]:
@@ -39,8 +46,17 @@ def unexpected(*, now: datetime, sight: Sight) -> list[Unexpected]:
     states = read(assets, now=now, patient=False)
     strays = {asset: _strays(asset, states[asset.pk], now) for asset in assets}
     strays = {asset: keys for asset, keys in strays.items() if keys}
-    holding = _holding(strays, sight)
-    return [Unexpected(asset, keys, tuple(sorted(holding[asset.pk]))) for asset, keys in strays.items()]
+    holding, refusing, made = _holding(strays, sight), _refusing(strays, sight), _made(strays)
+    return [
+        Unexpected(
+            asset,
+            keys,
+            frozenset(made[asset.pk]),
+            tuple(sorted(holding[asset.pk])),
+            tuple(sorted(refusing[asset.pk])),
+        )
+        for asset, keys in strays.items()
+    ]
 
 
 _known: dict[int, tuple[Hashable, tuple[str, ...]]] = {}
@@ -84,6 +100,32 @@ def _holding(strays: dict[Asset, tuple[str, ...]], sight: Sight) -> dict[int, se
     for asset_id, dag, key in meant:
         if (dag.pk, key) in is_open:
             found[asset_id].add(dag.dag_id)
+    return found
+
+
+def _refusing(strays: dict[Asset, tuple[str, ...]], sight: Sight) -> dict[int, set[str]]:
+    """Names of Dags that could not map such keys, by asset."""
+    of_keys = Q(pk__in=[])
+    for asset, keys in strays.items():
+        of_keys |= Q(event__asset=asset, event__partition_key__in=keys)
+    found: dict[int, set[str]] = {asset.pk: set() for asset in strays}
+    rows = MappingProblem.objects.filter(of_keys, sight.dags("dag"))
+    for asset_id, name in rows.values_list("event__asset", "dag__dag_id").distinct() if strays else ():
+        found[asset_id].add(name)
+    return found
+
+
+def _made(strays: dict[Asset, tuple[str, ...]]) -> dict[int, set[str]]:
+    """Such keys that a Dag which writes their asset was held for: nobody has reported them."""
+    found: dict[int, set[str]] = {asset.pk: set() for asset in strays}
+    written = Outlet.objects.filter(asset__in=strays).values_list("asset", "dag")
+    every = {(asset_id, dag_id) for asset_id, dag_id in written}
+    keys_of = {asset.pk: keys for asset, keys in strays.items()}
+    every_key = {key for keys in strays.values() for key in keys}
+    rows = HeldRun.objects.filter(dag__in={dag_id for _, dag_id in every}, partition_key__in=every_key)
+    held = set(rows.values_list("dag", "partition_key")) if every else set()
+    for asset_id, dag_id in every:
+        found[asset_id].update(key for key in keys_of[asset_id] if (dag_id, key) in held)
     return found
 
 

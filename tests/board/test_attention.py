@@ -88,7 +88,43 @@ class TestNeeds:
         emit("hourly", "noon", None)
         turn()
         [need] = needs()
-        assert (need.kind, need.subject, need.count) == ("mapping", "sum", 2)
+        assert (need.kind, need.subject, need.count) == ("mapping", "hourly", 2)
+        assert need.sentence.startswith("noon and 1 more: sum cannot count them: ")
+
+    def test_one_bad_event_is_told_once_with_all_that_listen(self):
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        consumer("other", {"hourly": HOURS_TO_DAY})
+        emit("hourly", "noon")
+        turn()
+        [need] = needs()
+        assert (need.kind, need.subject, need.count) == ("mapping", "hourly", 1)
+        assert need.sentence.startswith("noon: other, sum cannot count it: ")
+
+    def test_one_that_is_not_in_the_definition_either_is_told_once(self):
+        day = specs.dump(HourlyPartitions("2026-03-09", "2026-03-11", key_format="%Y-%m-%dT%H:%M:%S"))
+        asset("hourly", partitions=day)
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        consumer("other", {"hourly": HOURS_TO_DAY})
+        emit("hourly", "noon")
+        turn()
+        drawings.draw(now=NOW)
+        [need] = needs()
+        assert (need.kind, need.subject, need.count) == ("unexpected", "hourly", 1)
+        assert need.sentence == "noon is not in its definition; other, sum cannot map it"
+        assert need.reason.startswith("Report it under a key")
+
+    def test_one_that_a_mapper_made_was_reported_by_nobody(self):
+        asset("daily", partitions=specs.dump(DailyPartitions("2026-03-01", "2026-03-05")))
+        consumer("sum", {"hourly": HOURS_TO_DAY}, writes=["daily"])
+        emit("hourly", "2026-03-09T07:00:00")
+        emit("daily", "2026-03-08")
+        turn()
+        drawings.draw(now=NOW)
+        reported, made = needs()
+        assert reported.sentence == "2026-03-08 is not in its definition"
+        assert reported.reason.startswith("Report it under a key")
+        assert made.sentence == "2026-03-09 is not in its definition"
+        assert made.reason.startswith("A mapper made it of another key")
 
     def test_keys_that_are_not_in_the_definition_are_named_with_what_waits(self):
         day = specs.dump(HourlyPartitions("2026-03-09", "2026-03-11", key_format="%Y-%m-%dT%H:%M:%S"))
@@ -100,7 +136,7 @@ class TestNeeds:
         drawings.draw(now=NOW)
         [need] = needs()
         assert (need.kind, need.subject, need.count) == ("unexpected", "hourly", 1)
-        held = "; held runs of sum do not count them"
+        held = "; held runs of sum do not count it"
         assert need.sentence == f"2026-03-09T07:30:00 is not in its definition{held}"
 
     def test_keys_that_came_before_their_time_need_nobody(self):
