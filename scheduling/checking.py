@@ -21,6 +21,7 @@ CODES = {
     "hours-lost": "A key format gives two hours of an autumn night one name",
     "unexpected-keys": "A Dag writes keys that the definition of an asset it writes does not have",
     "undefined-asset": "A Dag listens to an asset that nothing defines",
+    "unheard-asset": "A Dag listens to an asset that nobody writes or has reported, named nearly as another",
     "asset-twice": "A schedule names one asset twice",
     "circle": "Assets and Dags listen in a circle",
     "pool-too-small": "A run takes more slots than its pool has",

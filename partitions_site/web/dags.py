@@ -8,12 +8,13 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.db.models import Exists, OuterRef
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from core.models import Dag, DagRun
+from core.models import AssetEvent, Dag, DagRun, Dependency, Outlet
 from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, go, later, sight_of
 from scheduling import board, configuration, listening, runs, ticks
 from scheduling import meaning as meaning_of
@@ -51,7 +52,7 @@ def dag(request: HtmxRequest, dag_id: str) -> HttpResponse:
         "missed": later(ticks.missed, row, now=now) if row.is_paused else None,
         "page": later(board.runs, RunFilter(dag=dag_id), size=SHOWN_RUNS),
         "held": later(board.held_runs, HeldFilter(dag=dag_id), now=now, size=SHOWN_HELD),
-        "dependencies": later(lambda: list(row.dependencies.select_related("asset").order_by("pk"))),
+        "dependencies": later(_dependencies, row),
         "outlets": later(lambda: list(row.outlets.select_related("asset").order_by("asset__name"))),
         "why": later(_why, request, row, now),
         **_form(request, row, now),
@@ -123,6 +124,13 @@ class TooManyKeys(PartitionError):
 
 class NotMeant(PartitionError):
     """A key that somebody may have typed by mistake, and has not said to mean."""
+
+
+def _dependencies(dag: Dag) -> list[Dependency]:
+    """What it listens to; `is_unheard` where nobody writes that and no event of it has come."""
+    writers = Outlet.objects.filter(asset=OuterRef("asset"), dag__is_active=True)
+    heard = Exists(writers) | Exists(AssetEvent.objects.filter(asset=OuterRef("asset")))
+    return list(dag.dependencies.select_related("asset").annotate(is_unheard=~heard).order_by("pk"))
 
 
 def _check(form: dict[str, Any], given: Mapping[str, str]) -> None:

@@ -1,11 +1,12 @@
 """Whether the keys of a Dag's assets can meet and what it waits for can arrive, as the definitions tell."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
+from difflib import get_close_matches
 from functools import cached_property
 
-from core.models import Asset, Dag, Dependency, Outlet, Partition
+from core.models import Asset, AssetEvent, Dag, Dependency, Outlet, Partition
 from scheduling import listening
 from scheduling.algebra import agreement, specs
 from scheduling.algebra.agreement import Feed, Finding
@@ -17,6 +18,9 @@ from scheduling.configuration import circles
 
 SEEN = 5
 """Keys looked at of an asset about whose keys no definition tells."""
+
+ALIKE = 0.9
+"""How much two names are alike of which one is taken for the other misspelt, such as `hourly_slaes`."""
 
 Span = tuple[datetime, datetime | None]
 """When the first key starts and before when the last one does."""
@@ -55,6 +59,20 @@ class World:
             for leaf in timetable.assets.leaves()
         }
         return agreement.agree(timetable.assets, feeds)
+
+    def unheard(self, dag: Dag) -> Iterator[tuple[str, str]]:
+        """What `dag` listens to that nobody writes or has reported, if named nearly as what a Dag writes.
+
+        Costs a query for each asset that has such a neighbour.
+        """
+        written = {self._assets[pk].name for pk, by in self._producers.items() if by}
+        for asset_id in dict.fromkeys(link.asset_id for link in self._links[dag.pk] if link.asset_id):
+            asset = self._assets[asset_id]
+            if asset.name in written or asset.partitions:
+                continue
+            meant = get_close_matches(asset.name, sorted(written), n=1, cutoff=ALIKE)
+            if meant and not AssetEvent.objects.filter(asset=asset_id).exists():
+                yield asset.name, meant[0]
 
     def span(self, dag: Dag) -> Span | None:
         """From when to when the keys are that `dag` listens to; none where no definition says so."""

@@ -29,7 +29,7 @@ FOUND_ANEW = frozenset(
     {
         *("never-fires", "agreement", "agreement-unknown", "circle"),
         *("warning", "unreadable", "warnings-unknown"),
-        *("hours-lost", "policy-unreachable", "keyed-events", "unexpected-keys"),
+        *("hours-lost", "policy-unreachable", "keyed-events", "unexpected-keys", "unheard-asset"),
     }
 )
 """Codes of what is found by looking at what is written."""
@@ -82,6 +82,7 @@ def _shown(dag: Dag, found: Iterable[Problem], world: World, at: datetime) -> li
         *found,
         *_of_agreement(dag, world),
         *_of_circles(dag, world),
+        *_of_names(dag, world),
         *_of_definition(dag, world, at),
         *_of_outlets(dag, world, at),
     )
@@ -107,6 +108,12 @@ def _of_circles(dag: Dag, world: World) -> Iterator[Problem]:
     if circle := " → ".join(world.circle(dag)):
         sentence = f"its runs may start it again for ever: {circle}"
         yield Problem("circle", "warning", sentence)
+
+
+def _of_names(dag: Dag, world: World) -> Iterator[Problem]:
+    for name, meant in world.unheard(dag):
+        sentence = f"it listens to {name}, which no Dag writes and nobody has reported: did you mean {meant}?"
+        yield Problem("unheard-asset", "warning", sentence)
 
 
 def _of_definition(dag: Dag, world: World, at: datetime) -> list[Problem]:

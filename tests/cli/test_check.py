@@ -14,6 +14,7 @@ from django.utils import timezone
 from core.models import Dag, JournalEntry
 from partitions_site.cli import program
 from scheduling import checking
+from tests.engine.world import emit
 
 HOME = Path(__file__).parents[2]
 
@@ -45,6 +46,13 @@ with DAG(dag_id="hourly", schedule=CronPartitionTimetable("0 * * * *", timezone=
 """
 UNKNOWN = """
 with DAG(dag_id="reader", schedule=PartitionedAssetTimetable(assets=Asset.ref(name="nobody"))): pass
+"""
+UNHEARD = """
+with DAG(dag_id="reader", schedule=PartitionedAssetTimetable(assets=Asset("daily_slaes"))): pass
+with DAG(dag_id="writer", schedule=PartitionedAtRuntime()):
+    @task(outlets=[Asset("daily_sales")])
+    def write(): pass
+    write()
 """
 CIRCLE = """
 with DAG(dag_id="loop", schedule=PartitionedAssetTimetable(assets=days)):
@@ -85,6 +93,7 @@ class TestFindings:
             (HOURS, "hours-lost", "warning", "hourly"),
             (FORM, "unexpected-keys", "warning", "daily"),
             (UNKNOWN, "undefined-asset", "warning", "reader"),
+            (UNHEARD, "unheard-asset", "warning", "reader"),
             (CIRCLE, "circle", "warning", "loop"),
         ],
     )
@@ -102,8 +111,16 @@ class TestFindings:
         assert (checked.files, checked.dags, checked.findings) == (1, 1, ())
 
     def test_are_of_kinds_that_are_written_down(self, found):
-        for text in (NEVER, POLICY, PLAIN, HOURS, FORM, UNKNOWN, CIRCLE, BROKEN):
+        for text in (NEVER, POLICY, PLAIN, HOURS, FORM, UNKNOWN, UNHEARD, CIRCLE, BROKEN):
             assert {each.code for each in found(text).findings} <= checking.CODES.keys()
+
+    def test_a_name_that_nobody_writes_is_no_finding_where_none_is_nearly_the_same(self, found):
+        told = [each.sentence for each in found(UNHEARD).findings if each.code == "unheard-asset"]
+        said = "it listens to daily_slaes, which no Dag writes and nobody has reported: did you mean "
+        assert told == [f"{said}daily_sales?"]
+        assert found(UNHEARD.replace("daily_slaes", "reported_by_spark")).findings == ()
+        emit("daily_slaes", "2026-03-09")
+        assert found(UNHEARD).findings == ()
 
     def test_errors_come_first(self, found):
         levels = [each.level for each in found(NEVER + PLAIN.replace("reader", "a")).findings]

@@ -93,6 +93,15 @@ class TestDag:
         assert page.links["daily"] == "/assets/daily"
         assert "through RollupMapper" in page.text
 
+    def test_tells_what_nobody_writes_or_has_reported(self, visitor):
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        words = "no Dag writes it; no event has come"
+        assert words in read(visitor.get("/dags/sum")).text
+        world.dag("ingest", {"type": "PartitionedAtRuntime"}, writes=["hourly"], is_active=False)
+        assert words in read(visitor.get("/dags/sum")).text
+        emit("hourly", *hours("2026-03-10", 1))
+        assert words not in read(visitor.get("/dags/sum")).text
+
     def test_one_whose_definition_is_broken_has_a_page(self, visitor):
         world.dag("broken", {"type": "Nonsense"})
         page = read(visitor.get("/dags/broken"))
