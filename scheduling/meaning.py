@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 from core.models import Asset, Dag, DagRun, HeldRun
 from scheduling import dynamic, runs
 from scheduling.algebra.errors import PartitionError
+from scheduling.board.labels import DAY, label_of, segments_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def of_key(dag: Dag, key: str, *, now: datetime) -> Meaning:
     date = runs.date_of(dag, key)
     latest = DagRun.objects.filter(dag=dag, partition_key=key).order_by("-pk").first()
     return Meaning(
-        words=_words(date, _zone(dag)),
+        words=_words(key, date, _zone(dag)),
         date=date,
         held=HeldRun.objects.held().filter(dag=dag, partition_key=key).first(),
         latest=latest,
@@ -112,12 +113,14 @@ def _timezones(spec: object) -> Iterator[str]:
             yield from _timezones(each)
 
 
-def _words(date: datetime | None, zone: ZoneInfo) -> str:
+def _words(key: str, date: datetime | None, zone: ZoneInfo) -> str:
+    """The date in the zone of the Dag; at midnight with its time where the key has one, too."""
     if date is None:
         return "a key without a time in it"
     local = date.astimezone(zone)
     day = f"{local:%A} {local.day} {local:%B} {local.year}"
-    if (local.hour, local.minute, local.second) == (0, 0, 0):
+    has_clock = any(len(label_of(each)) > DAY for each in segments_of(key))
+    if (local.hour, local.minute, local.second) == (0, 0, 0) and not has_clock:
         return f"{day} ({zone.key})"
     clock = f"{local:%H:%M:%S}" if local.second else f"{local:%H:%M}"
     return f"{day}, {clock} {zone.key}"

@@ -63,6 +63,18 @@ class TestMeaning:
         assert page.fields["settle"] == "yes"
         assert "checked" in page.all("input", type="checkbox")[0].attributes
 
+    @pytest.mark.parametrize(
+        ("key", "words"),
+        [
+            ("2030-01-01T00:00", "Tuesday 1 January 2030, 00:00 UTC"),
+            ("2030-01-01T05:33", "Tuesday 1 January 2030, 05:33 UTC"),
+        ],
+    )
+    def test_a_key_with_a_time_says_it_at_midnight_too(self, visitor, key, words):
+        minutes = {"type": "CronPartitionTimetable", "cron": "* * * * *", "key_format": "%Y-%m-%dT%H:%M"}
+        world.dag("minutely", minutes)
+        assert words in read(visitor.part(f"/meaning?dag=minutely&key={key}", "means")).text
+
     def test_nothing_typed_means_nothing(self, visitor):
         world.dag("nightly", DAILY)
         page = read(visitor.part("/meaning?dag=nightly&key=", "means"))
