@@ -66,6 +66,7 @@ def replay(wanted: Sequence[Part], *, deed: Deed, at: datetime) -> list[int]:
             dag=dag,
             run_type=runs.Type.MANUAL,
             conf={"city": part.city, "day": part.day.isoformat()},
+            note=f"{part.city}, {part.day}",
             triggered_by=deed.via,
             created_by=deed.by,
         )

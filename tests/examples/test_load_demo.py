@@ -29,6 +29,9 @@ def test_replays_what_was_asked_for_and_says_what_came_of_it():
         in said
     )
     assert DagRun.objects.filter(dag__dag_id="ingest_temperatures").count() == 2
+    assert list(DagRun.objects.filter(partition_key=None).order_by("pk").values_list("note", flat=True)) == [
+        *("seattle, 2010-03-13", "seattle, 2010-03-14")
+    ]
     entry = JournalEntry.objects.get(event="demo replayed")
     assert (entry.by, entry.via, entry.extra) == ("load_demo", "cli", {"parts": 2})
 

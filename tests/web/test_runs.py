@@ -30,6 +30,13 @@ class TestList:
         assert links["2026-03-09"] == f"/runs/{run.pk}"
         assert links["nightly"] == "/dags/nightly"
 
+    def test_one_without_a_key_is_told_by_its_note(self, visitor, run):
+        runs.trigger(run.dag, Ask(note="all of March"), deed=ALICE, at=NOW)
+        runs.trigger(run.dag, Ask("2026-03-10", note="the tenth"), deed=ALICE, at=NOW)
+        text = read(visitor.get("/runs")).text
+        assert "no key all of March" in text
+        assert "the tenth" not in text
+
     @pytest.mark.parametrize("query", ["state=failed", "dag=other", "type=scheduled", "key=nothing", "run=x"])
     def test_is_narrowed_and_says_so_when_nothing_is_left(self, visitor, run, query):
         page = read(visitor.get(f"/runs?{query}"))
