@@ -172,6 +172,23 @@ def test_every_page_is_in_sight_of_a_narrow_window(
     context.close()
 
 
+def test_the_first_page_of_a_phone_begins_with_what_it_is_about(
+    browser: Browser, installation: Installation, session: dict[str, object]
+):
+    context = browser.new_context(
+        base_url=installation.address(), storage_state=session, viewport={"width": 390, "height": 844}
+    )
+    page = context.new_page()
+    page.goto("/")
+    chips = page.get_by_role("navigation", name="Which assets").bounding_box()
+    first = page.locator("#now").bounding_box()
+    assert chips is not None
+    assert first is not None
+    assert chips["height"] < 45
+    assert first["y"] < 260
+    context.close()
+
+
 def test_no_screen_makes_the_console_complain(
     browser: Browser, installation: Installation, session: dict[str, object]
 ):
