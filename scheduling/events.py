@@ -1,5 +1,6 @@
 """The only way in for asset events: recorded in one transaction, mapped later."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,6 +16,9 @@ from scheduling.algebra.keys import validate_key
 from scheduling.journal import Deed
 
 Source = AssetEvent.Source
+
+FROM_REST_API = "from_rest_api"
+"""The mark in `extra` of what came by that way."""
 
 COLUMNS = (
     "asset_id",
@@ -32,6 +36,10 @@ COLUMNS = (
 
 class InactiveAsset(PartitionError):
     """No definition names the asset any more: nobody would see what is reported of it."""
+
+
+class IdempotencyKeyTaken(PartitionError):
+    """The idempotency key is that of another event: one with another partition key or other `extra`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +73,7 @@ def register_events(
 
     :returns: one answer for each report, in order.
     :raises InvalidKey: and what else `check` does; the sentence names the report if there are several.
+    :raises IdempotencyKeyTaken: if another event of the asset has the idempotency key of one of them.
     """
     for index, report in enumerate(reports):
         check(report, f"event {index}: " if len(reports) > 1 else "", is_of_run=run is not None)
@@ -140,7 +149,9 @@ def _record(
     dates = {asset.pk: dating.of_asset(asset) for asset in {report.asset for report in reports}}
     fresh: dict[tuple[int, str] | int, AssetEvent] = {}
     for name, report, deed in zip(names, reports, deeds, strict=True):
-        if name not in known and name not in fresh:
+        if first := known.get(name) or fresh.get(name):
+            _check_same(report, first)
+        else:
             fresh[name] = event = _event(report, source, deed, at, run)
             event.partition_date = event.partition_date or dates[report.asset.pk](report.partition_key)
     recorded = _write(list(fresh.values()))
@@ -186,6 +197,24 @@ def _event(report: EventReport, source: Source, deed: Deed, at: datetime, run: D
 
 def _identity(report: EventReport) -> tuple[int, str] | None:
     return (report.asset.pk, report.idempotency_key) if report.idempotency_key else None
+
+
+def _check_same(report: EventReport, event: AssetEvent) -> None:
+    """:raises IdempotencyKeyTaken: if `event`, which has that idempotency key, says another thing."""
+    if event.partition_key != report.partition_key:
+        what = f"partition {event.partition_key!r}" if event.partition_key else "no partition"
+        raise IdempotencyKeyTaken(f"{_taken(report)} with {what}: choose a new one")
+    if _said(event.extra) != _said(report.extra):
+        raise IdempotencyKeyTaken(f"{_taken(report)} with other extra: choose a new one")
+
+
+def _taken(report: EventReport) -> str:
+    return f"the idempotency key {report.idempotency_key!r} was used for an event of asset {report.asset}"
+
+
+def _said(extra: dict[str, Any]) -> Any:
+    """`extra` as it is read back, without the mark of the way by which it came."""
+    return json.loads(json.dumps({name: value for name, value in extra.items() if name != FROM_REST_API}))
 
 
 def _known(reports: Sequence[EventReport]) -> dict[tuple[int, str] | int, AssetEvent]:

@@ -144,6 +144,7 @@ REFUSALS: dict[type[PartitionError], type[exceptions.APIException]] = {
     sensors.NotLooking: Conflict,
     holds.NotHeld: Conflict,
     events.InactiveAsset: Conflict,
+    events.IdempotencyKeyTaken: Unprocessable,
     wiping.NeverSeen: exceptions.NotFound,
     wiping.EventConsumed: Conflict,
     elsewhere.NotWithYou: Conflict,

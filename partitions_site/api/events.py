@@ -25,7 +25,7 @@ from partitions_site.api.schema import gives
 from partitions_site.api.together import Together
 from scheduling import mapping, wiping
 from scheduling.belonging import Sight
-from scheduling.events import EventReport, Registered, check, register_each, register_events
+from scheduling.events import FROM_REST_API, EventReport, Registered, check, register_each, register_events
 from scheduling.journal import Deed
 from scheduling.masking import masked
 
@@ -54,7 +54,7 @@ IDEMPOTENCY = OpenApiParameter(
     "Idempotency-Key",
     str,
     OpenApiParameter.HEADER,
-    description="Repeated with the same key: the first event again",
+    description="Repeated with the same key: the first event again; 422 if it says another thing",
 )
 
 CHECK = OpenApiParameter(
@@ -136,7 +136,7 @@ def register(reports: list[EventReport], request: Request) -> list[Registered]:
 
 def report_of(asked: dict[str, Any], asset: Asset, name: str | None) -> EventReport:
     """What `asked` says of `asset`; an `extra` is kept with a mark that it came by this way."""
-    marks = {"from_rest_api": True} if "extra" in asked else {}
+    marks = {FROM_REST_API: True} if "extra" in asked else {}
     extra = masked(asked.get("extra", {}))
     return EventReport(asset, asked["partition_key"], extra, name, marks=marks)
 

@@ -111,6 +111,15 @@ class TestIdempotency:
         assert first.json()["id"] == second.json()["id"]
         assert AssetEvent.objects.count() == 1
 
+    @pytest.mark.parametrize("other", [{"partition_key": "jp"}, {"extra": {"rows": 2}}])
+    @pytest.mark.parametrize("url", [URL, BULK])
+    def test_of_another_report_is_refused(self, api, orders, url, other):
+        body = {"asset_id": orders, "partition_key": "tw", "extra": {"rows": 1}, "idempotency_key": "run 7"}
+        answers = [api.post(url, each if url == URL else [each]) for each in (body, body, body | other)]
+        assert [answer.status_code for answer in answers[1:]] == [200, 422]
+        assert "the idempotency key 'run 7' was used" in answers[2].json()["detail"]
+        assert AssetEvent.objects.get().partition_key == "tw"
+
     def test_belongs_to_its_asset(self, api, lab):
         ids = {
             api.post(URL, {"asset_id": lab[name].pk, "idempotency_key": "x"}).json()["id"]

@@ -242,6 +242,11 @@ class TestEventsOfOneMoment:
         assert len({answer.json()["id"] for answer in answers[1:]}) == 1
         assert JournalEntry.objects.filter(event="asset event recorded").count() == 2
 
+    def test_one_that_says_another_thing_is_refused_alone(self, lab, at_once):
+        body = {"asset_id": lab["plain_asset"].pk, "idempotency_key": "run 7"}
+        answers, _ = at_once(body, body | {"partition_key": "k"}, body | {"idempotency_key": "run 8"})
+        assert [answer.status_code for answer in answers] == [201, 422, 201]
+
     def test_one_that_another_process_records_meanwhile_is_found(self, lab, at_once):
         body = {"asset_id": lab["plain_asset"].pk, "idempotency_key": "run 7"}
         answers, portions = at_once(

@@ -222,6 +222,12 @@ class TestEmit:
             told = partita("emit", "regional_orders", "tw", "--idempotency-key", "load-7")
         assert told == "0 events of regional_orders recorded, 1 were there before\n"
 
+    def test_one_name_for_two_things_is_refused(self, partita, refused, lab):
+        partita("emit", "regional_orders", "tw", "--idempotency-key", "load-7")
+        told = refused("emit", "regional_orders", "jp", "--idempotency-key", "load-7")
+        assert "the idempotency key 'load-7' was used" in told
+        assert AssetEvent.objects.get().partition_key == "tw"
+
     def test_without_a_key_only_if_it_is_said(self, partita, refused, lab):
         assert "--without-key" in refused("emit", "plain_asset")
         assert "--without-key" in refused("emit", "plain_asset", "k", "--without-key")

@@ -3,7 +3,7 @@ import pytest
 from core.models import AssetEvent, JournalEntry, Partition
 from scheduling import events, runs
 from scheduling.algebra.errors import InvalidKey
-from scheduling.events import EventReport, InactiveAsset
+from scheduling.events import FROM_REST_API, EventReport, IdempotencyKeyTaken, InactiveAsset
 from scheduling.runs import Ask
 from tests.engine.world import ALICE, MINUTE, NOW, asset, dag, emit, finish, part, start
 
@@ -91,6 +91,32 @@ class TestIdempotency:
             EventReport(asset("b"), "k", idempotency_key="x"),
         )
         assert AssetEvent.objects.count() == 2
+
+    @pytest.mark.parametrize(
+        ("other", "words"),
+        [
+            ({"partition_key": "l"}, "order-7' was used for an event of asset a with partition 'k'"),
+            ({"partition_key": None}, "with partition 'k'"),
+            ({"extra": {"rows": 2}}, "with other extra"),
+        ],
+    )
+    def test_of_another_report_is_refused(self, other, words):
+        said = {"partition_key": "k", "extra": {"rows": 1}, "idempotency_key": "order-7"}
+        report(EventReport(asset("a"), **said))
+        with pytest.raises(IdempotencyKeyTaken, match=words):
+            report(EventReport(asset("b"), "k"), EventReport(asset("a"), **said | other))
+        assert AssetEvent.objects.count() == 1, "all or none"
+
+    def test_of_two_reports_in_one_request_is_refused(self):
+        with pytest.raises(IdempotencyKeyTaken):
+            report(*(EventReport(asset("a"), key, idempotency_key="x") for key in "kl"))
+        assert not AssetEvent.objects.exists()
+
+    def test_what_is_read_back_otherwise_is_the_same(self):
+        """Tuples come back as lists, and a mark of the way by which it came is none of what was said."""
+        for extra in ({"days": (1, 2)}, {"days": [1, 2], FROM_REST_API: True}):
+            [answer] = report(EventReport(asset("a"), "k", extra, idempotency_key="x"))
+        assert not answer.is_new
 
     def test_an_empty_key_is_none(self):
         for _ in range(2):
