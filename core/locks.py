@@ -20,6 +20,15 @@ CONFIGURATION = 7119
 """The lock of whoever changes what Dags are."""
 
 
+UNDONE = {"40001", "40P01"}
+"""What PostgreSQL says of a transaction that it has undone, all of it, for the sake of another one."""
+
+
+def was_undone(error: Exception) -> bool:
+    """Whether nothing of a transaction is left that ended so: it may be begun anew."""
+    return getattr(error.__cause__, "sqlstate", None) in UNDONE
+
+
 def try_drawing() -> bool:
     """Whether this transaction is the one that draws, until it ends. Waits for nobody."""
     if connection.vendor != "postgresql":

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 
-from core import bulk
+from core import bulk, locks
 from core.models import Asset, AssetEvent, DagRun, JournalEntry
 from scheduling import dating, doorbell, extras, journal, states
 from scheduling.algebra.errors import InvalidKey, PartitionError
@@ -19,6 +19,9 @@ Source = AssetEvent.Source
 
 FROM_REST_API = "from_rest_api"
 """The mark in `extra` of what came by that way."""
+
+MOST_UNDONE = 2
+"""How often in a row a recording is begun anew that the database has undone for the sake of another."""
 
 COLUMNS = (
     "asset_id",
@@ -125,10 +128,16 @@ def check(report: EventReport, where: str = "", *, is_of_run: bool = False) -> N
 
 def _agreed(reports: Sequence[EventReport], record: Callable[[], list[Registered]]) -> list[Registered]:
     before: set[tuple[int, str] | int] = set()
+    undone = 0
     while True:
         try:
             with transaction.atomic():
                 return record()
+        except OperationalError as error:
+            # Of those who wait for each other the database undoes one, and that may be us.
+            undone += 1
+            if not locks.was_undone(error) or undone > MOST_UNDONE or connection.in_atomic_block:
+                raise
         except IntegrityError:
             # Somebody recorded one of the idempotency keys between our look and our insert: look again.
             known = set(_known(reports))

@@ -4,7 +4,7 @@
 2. The first of them then works for all who have asked by then; the others find their answers. Before that it
    waits for those who are on their way, but not for long: the more there are, the less each costs.
 3. If that fails, each is tried alone, so that nobody gets the error of another. Unless the database has gone:
-   what it has committed nobody can tell, and doing it again could do it twice.
+   what it has committed nobody can tell, and doing it again could do it twice. Of a deadlock one can tell.
 """
 
 from collections.abc import Callable, Hashable, Iterator
@@ -14,6 +14,8 @@ from threading import Condition, Lock, local
 from typing import Generic, TypeVar
 
 from django.db import InterfaceError, OperationalError
+
+from core import locks
 
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
@@ -100,4 +102,6 @@ def once_for_all(look: Callable[[Name], Answer]) -> Together[Name, Answer]:
 
 
 def _has_done_nothing(error: BaseException) -> bool:
-    return isinstance(error, Exception) and not isinstance(error, OperationalError | InterfaceError)
+    if isinstance(error, OperationalError | InterfaceError):
+        return locks.was_undone(error)
+    return isinstance(error, Exception)
