@@ -7,8 +7,9 @@ from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Coalesce
 
-from core.models import DagRun, HeldRun
+from core.models import Backfill, BackfillTarget, DagRun, HeldRun
 from scheduling import doorbell, journal, states
+from scheduling.backfills import outcomes
 from scheduling.doorbell import Bell
 from scheduling.journal import Deed
 from scheduling.runs import NotRunnable
@@ -28,10 +29,12 @@ def set_note(run: DagRun, note: str, *, deed: Deed, at: datetime) -> None:
 def mark(run: DagRun, state: State, *, deed: Deed, at: datetime) -> None:
     """A person says how `run` ended. A worker that still has it finds its lease gone and records nothing.
 
-    Nothing is emitted: a run marked a success wrote no data that anybody knows of.
+    Nothing is emitted: a run marked a success wrote no data that anybody knows of. What a backfill says of
+    its keys follows, also when the backfill has ended.
 
     :param state: `SUCCESS` or `FAILED`.
     """
+    _lock_backfills(run)
     was = _locked(run).state
     DagRun.objects.filter(pk=run.pk).update(
         state=state,
@@ -41,11 +44,12 @@ def mark(run: DagRun, state: State, *, deed: Deed, at: datetime) -> None:
         updated_at=at,
         **({"error": "", "failed_keys": {}} if state is State.SUCCESS else {}),
     )
+    run.refresh_from_db()
     states.record_attempt(run, Attempt(state), at)
+    outcomes.follow(run)
     journal.note("run marked", deed=deed, at=at, about=run, key=run.partition_key, was=was, state=state)
     doorbell.ring(Bell.START)
     doorbell.ring(Bell.ADVANCE_BACKFILLS)
-    run.refresh_from_db()
 
 
 @transaction.atomic
@@ -71,6 +75,12 @@ def forget_keys(runs: Sequence[DagRun], *, deed: Deed, at: datetime) -> None:
     DagRun.objects.filter(pk__in=[run.pk for run in runs]).update(
         partition_key=None, partition_date=None, updated_at=at
     )
+
+
+def _lock_backfills(run: DagRun) -> None:
+    """Those that have keys of it, before the run, as everybody does who changes both."""
+    own = BackfillTarget.objects.filter(partition_set__run=run).values("backfill")
+    list(Backfill.objects.filter(pk__in=own).order_by("pk").select_for_update(no_key=True))
 
 
 def _locked(run: DagRun) -> DagRun:

@@ -96,6 +96,19 @@ def of_ended_runs(targets: Collection[BackfillTarget]) -> list[Outcome]:
     ]
 
 
+def follow(run: DagRun) -> None:
+    """Partitions that ended with `run` have ended as it has now: somebody has marked it since.
+
+    What did not run because of it is left as it is: it runs when the backfill is retried.
+    """
+    rows = BackfillPartition.objects.filter(run=run).exclude(state__in=BackfillPartition.OPEN)
+    wrote = _written([run])
+    for row in rows:
+        state, reason = _end(run, row.key, wrote)
+        count(row.target_id, {State(row.state): 1}, sign=-1)
+        record([Outcome(row.pk, row.target_id, row.key, state, reason)])
+
+
 Written = dict[int, frozenset[str | None] | None]
 """By run, the keys of its events; none if its Dag writes nothing that could tell."""
 
