@@ -40,7 +40,8 @@ def resume(backfill: Backfill, *, deed: Deed, at: datetime) -> None:
     """
     row = _locked(backfill)
     if row.cancelled_at is not None:
-        _open_again(row, UNDONE, at)
+        if not _open_again(row, UNDONE, at):
+            raise BackfillOver(f"backfill {row.pk} was cancelled with nothing left undone")
     elif row.completed_at is not None:
         raise BackfillOver(f"backfill {row.pk} is completed: there is nothing to resume")
     elif not row.is_paused:
@@ -83,6 +84,8 @@ def retry_failed(backfill: Backfill, *, deed: Deed, at: datetime, and_cancelled:
         while outcomes.cancel_some(targets_of(row)):
             pass
     count = _open_again(row, UNDONE if and_cancelled else FAILED, at)
+    if not count:
+        raise NothingToBackfill(f"backfill {row.pk} has nothing to run again")
     _save(row, at, is_paused=False, cancelled_at=None, completed_at=None, advance_after=at)
     _note("backfill retried", row, deed, at, partitions=count)
     doorbell.ring(Bell.ADVANCE_BACKFILLS)
@@ -118,7 +121,10 @@ def _locked_open(backfill: Backfill) -> Backfill:
 
 
 def _open_again(row: Backfill, states: Collection[State], at: datetime) -> int:
-    """Partitions that ended in one of `states` are open again; of a later Dag, they wait as at the start."""
+    """Partitions that ended in one of `states` are open again; of a later Dag, they wait as at the start.
+
+    :returns: how many.
+    """
     opened = 0
     targets = targets_of(row)
     for target in targets:
@@ -127,9 +133,8 @@ def _open_again(row: Backfill, states: Collection[State], at: datetime) -> int:
         opened += sum(counts.values())
         outcomes.count(target.pk, {State(state): number for state, number in counts.items()}, sign=-1)
         ended.update(state=State.WAITING if target.layer else State.READY, reason="", run=None, ripe_at=None)
-    if not opened:
-        raise NothingToBackfill(f"backfill {row.pk} has nothing to run again")
-    following.look_again(targets, at)
+    if opened:
+        following.look_again(targets, at)
     return opened
 
 

@@ -119,6 +119,15 @@ class TestCancel:
         assert again == days(4, 10)
         assert counts(backfill) == {"planned": 10, "done": 10}
 
+    def test_with_nothing_left_undone_is_over(self):
+        backfill = begin(producer(), keys=("2026-03-01",))
+        turn()
+        start(DagRun.objects.get())
+        steer(backfills.cancel, backfill)
+        with pytest.raises(BackfillOver, match="nothing left undone"):
+            steer(backfills.resume, backfill)
+        assert counts(backfill) == {"planned": 1, "open": 1}
+
     def test_before_anything_runs_completes_it_at_once(self):
         backfill = begin(producer())
         steer(backfills.cancel, backfill)
