@@ -1,7 +1,8 @@
 """Lets backfills go on, whoever's message says so.
 
 1. `advance` takes each open backfill that can go on, locked, so that two workers do not do the same.
-2. Partitions whose run has ended say how (`outcomes`); what waited for them is looked at (`following`).
+2. Partitions whose run has ended say how (`outcomes`); what waited for them is looked at (`following`), and
+   whatever waits when nothing else is under way.
 3. As many runs are queued as it may have ahead (`ahead`), by one backfill of a Dag after the other.
 4. With nothing open any more it is completed; else it sleeps until one of its runs has ended.
 """
@@ -11,19 +12,16 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import F, Sum
 
 from core import locks
 from core.models import Backfill, BackfillPartition, BackfillTarget
 from scheduling import journal
 from scheduling.backfills import ahead, following, outcomes
-from scheduling.backfills.outcomes import Ended, Outcome
+from scheduling.backfills.outcomes import Ended
 
 log = logging.getLogger(__name__)
-State = BackfillPartition.State
-
-VERBS = {State.FAILED: "failed", State.CANCELLED: "was cancelled"}
 BROKEN_PAUSE = timedelta(minutes=1)
 
 
@@ -35,7 +33,7 @@ def advance(*, now: datetime) -> int:
     moved = 0
     for pk in Backfill.objects.due(now).order_by("pk").values_list("pk", flat=True):
         try:
-            moved += _advance(pk, now)
+            moved += _advance_once_more(pk, now)
         except Exception:  # whatever is wrong with one backfill, the others go on
             log.exception("backfill %s cannot go on", pk)
             Backfill.objects.open().filter(pk=pk).update(advance_after=now + BROKEN_PAUSE)
@@ -47,7 +45,7 @@ def is_due(*, now: datetime) -> bool:
     return Backfill.objects.open().filter(advance_after__lte=now).exists()
 
 
-def collect(backfill: Backfill, targets: Sequence[BackfillTarget], now: datetime) -> bool:
+def collect(targets: Sequence[BackfillTarget], now: datetime) -> bool:
     """Partitions whose run has ended take over how it ended; what waits for them is looked at."""
     found = outcomes.of_ended_runs(targets)
     if not found:
@@ -56,9 +54,8 @@ def collect(backfill: Backfill, targets: Sequence[BackfillTarget], now: datetime
     ended: Ended = defaultdict(list)
     for each in found:
         ended[each.target_id].append(each.key)
-    if backfill.is_chained:
-        for target in targets:
-            ended[target.pk] += _stop_chain(target, found)
+    for target in targets:
+        ended[target.pk] += outcomes.stop_chain(target, found)
     following.look(targets, ended, now)
     return True
 
@@ -87,6 +84,14 @@ def targets_of(backfill: Backfill) -> list[BackfillTarget]:
     return list(backfill.targets.select_related("dag").order_by("layer", "pk"))
 
 
+def _advance_once_more(pk: int, now: datetime) -> bool:
+    """`_advance`, anew if a run that it adopts was deleted at the same moment: that is not there now."""
+    try:
+        return _advance(pk, now)
+    except IntegrityError:
+        return _advance(pk, now)
+
+
 @transaction.atomic
 def _advance(pk: int, now: datetime) -> bool:
     rows = Backfill.objects.open().select_for_update(skip_locked=True, no_key=True)
@@ -94,7 +99,8 @@ def _advance(pk: int, now: datetime) -> bool:
     if backfill is None:
         return False
     targets = targets_of(backfill)
-    moved = collect(backfill, targets, now)
+    moved = collect(targets, now)
+    _wake(targets, now)
     more = False
     if backfill.cancelled_at:
         more = bool(outcomes.cancel_some(targets))
@@ -103,7 +109,7 @@ def _advance(pk: int, now: datetime) -> bool:
         locks.hold_backfilling(target.dag_id for target in targets)
         queued = ahead.queue(backfill, targets, now)
         following.look(targets, queued.ended, now)
-        moved = moved or bool(queued.runs)
+        moved = moved or bool(queued.runs) or any(queued.ended.values())
         more = queued.more or any(queued.ended.values())
     if finish_if_done(backfill, now):
         return True
@@ -112,10 +118,11 @@ def _advance(pk: int, now: datetime) -> bool:
     return moved
 
 
-def _stop_chain(target: BackfillTarget, ended: Sequence[Outcome]) -> list[str]:
-    """In a chain each key comes after the one before: one that failed ends it. The keys that do not run."""
-    for each in ended:
-        if each.target_id == target.pk and each.state in (State.FAILED, State.CANCELLED):
-            reason = f"the chain stopped at {each.key}, which {VERBS[each.state]}"
-            return outcomes.end_unstarted(target, State.BLOCKED, reason)
-    return []
+def _wake(targets: Sequence[BackfillTarget], now: datetime) -> None:
+    """With nothing else under way, look at whatever waits: its Dag may listen otherwise than at the start.
+
+    Then it may wait for keys that ended long ago, and none that is to end would lead to it.
+    """
+    rows = BackfillPartition.objects.filter(target__in=targets)
+    if any(target.layer for target in targets) and not (rows.started().exists() or rows.ready().exists()):
+        following.look_again(targets, now)

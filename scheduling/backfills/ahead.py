@@ -32,6 +32,7 @@ slot gets free. Only claims say how many run."""
 MOST_RUNS = 1000
 """Runs that are queued in one transaction."""
 
+UNDER_WAY = (DagRun.State.QUEUED, DagRun.State.RUNNING)
 SAFE_IN_RUN_ID = re.compile(r"[A-Za-z0-9_.~:+-]{1,100}")
 
 
@@ -96,6 +97,7 @@ def _queue(of: _Queueing, queued: Queued, room: int) -> None:
     made = _start(of, [row for row in rows if row.pk in dates], dates)
     queued.runs += len(made)
     queued.more |= any(run.run_after > of.now for run in made)
+    queued.ended[of.target.pk] += outcomes.stop_chain(of.target, refused)
 
 
 def _next(of: _Queueing, room: int) -> list[Item]:
@@ -124,7 +126,8 @@ def _oldest_unrouted(backfill: Backfill) -> datetime | None:
 def _adopted(of: _Queueing, rows: Sequence[Item]) -> dict[int, int]:
     """Partitions that a run does which is there: one under way, or one that their upstream has started since.
 
-    That may be one of this backfill, which somebody has tried again before its partition.
+    One of this backfill is that only if somebody has tried it again before its partition, and one that has
+    failed is none: the partition would fail with it, however often it is tried again.
 
     :returns: the primary key of the run by that of the partition.
     """
@@ -132,8 +135,9 @@ def _adopted(of: _Queueing, rows: Sequence[Item]) -> dict[int, int]:
     ripe = {row.key: row for row in rows if row.ripe_at is not None}
     adopted = {unripe[key].pk: run_pk for key, run_pk in _under_way(of.target.dag, unripe) if key in unripe}
     if ripe:
-        others = DagRun.objects.filter(dag=of.target.dag).exclude(backfill=of.backfill)
-        since = others.filter(partition_key__in=ripe).exclude(state=DagRun.State.CANCELLED).order_by("pk")
+        runs_of_dag = DagRun.objects.filter(dag=of.target.dag, partition_key__in=ripe)
+        others = runs_of_dag.filter(Q(state__in=UNDER_WAY) | ~Q(backfill=of.backfill))
+        since = others.exclude(state__in=[DagRun.State.FAILED, DagRun.State.CANCELLED]).order_by("pk")
         for key, run_pk, queued_at in since.values_list("partition_key", "pk", "queued_at"):
             row = ripe[key or ""]
             if row.ripe_at and queued_at >= row.ripe_at:
@@ -143,7 +147,7 @@ def _adopted(of: _Queueing, rows: Sequence[Item]) -> dict[int, int]:
 
 def _under_way(dag: Dag, keys: Collection[str]) -> Iterator[tuple[str, int]]:
     """(key, run) for the runs of `dag` that have not ended and are for one of `keys`, or for several keys."""
-    runs_of_dag = DagRun.objects.filter(dag=dag, state__in=[DagRun.State.QUEUED, DagRun.State.RUNNING])
+    runs_of_dag = DagRun.objects.filter(dag=dag, state__in=UNDER_WAY)
     alone = runs_of_dag.filter(partition_key__in=keys).values_list("partition_key", "pk")
     found = [(key or "", pk) for key, pk in alone]
     if dag.max_keys_per_run != 1:

@@ -68,9 +68,11 @@ def look_again(targets: Sequence[BackfillTarget], now: datetime) -> None:
     for target in targets:
         answer = listening.of_dags([target.dag])[target.dag_id]
         if target.layer and not isinstance(answer, BrokenDefinition):
-            rows = list(BackfillPartition.objects.filter(target=target, state=State.WAITING))
-            for start in range(0, len(rows), PORTION):
-                _look_at(target, rows[start : start + PORTION], answer, sources, now)
+            waiting = BackfillPartition.objects.filter(target=target, state=State.WAITING)
+            keys = list(waiting.values_list("key", flat=True))
+            for start in range(0, len(keys), PORTION):
+                rows = list(waiting.filter(key__in=keys[start : start + PORTION]))
+                _look_at(target, rows, answer, sources, now)
 
 
 def _sources(targets: Sequence[BackfillTarget]) -> Sources:
@@ -118,7 +120,7 @@ def _look_at(
         if not verdicts[row.key].may_fire
     ]
     outcomes.record(blocked)
-    return [each.key for each in blocked]
+    return [each.key for each in blocked] + outcomes.stop_chain(target, blocked)
 
 
 def _before(heard: DagListening, sources: Sources, keys: Sequence[str]) -> dict[str, list[Before]]:

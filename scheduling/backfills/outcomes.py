@@ -19,6 +19,12 @@ COUNTS = {
 }
 """The count in which a partition that has ended stands."""
 
+_STOPPING = {
+    State.FAILED: "failed",
+    State.BLOCKED: "could not run",
+    State.CANCELLED: "was cancelled",
+}
+
 LONGEST_REASON = 500
 PORTION = 20_000
 """Partitions that are cancelled in one transaction."""
@@ -56,6 +62,15 @@ def end_unstarted(target: BackfillTarget, state: State, reason: str) -> list[str
     if keys:
         count(target.pk, {state: rows.update(state=state, reason=reason[:LONGEST_REASON])})
     return keys
+
+
+def stop_chain(target: BackfillTarget, ended: Iterable[Outcome]) -> list[str]:
+    """In a chain each key comes after the one before: the first failure ends it. The keys that do not run."""
+    for each in ended if target.backfill.is_chained else ():
+        if each.target_id == target.pk and each.state in _STOPPING:
+            reason = f"the chain stopped at {each.key}, which {_STOPPING[each.state]}"
+            return end_unstarted(target, State.BLOCKED, reason)
+    return []
 
 
 def cancel_some(targets: Iterable[BackfillTarget]) -> int:

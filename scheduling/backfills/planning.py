@@ -104,7 +104,7 @@ class _Draft:
 
     def parts(self) -> Iterable[Part]:
         """The parts of the plan; of a consumer, only keys that will have what they need."""
-        for dag_id, layer in self.graph.layers({**self.running, **self.skipped}).items():
+        for dag_id, layer in self.graph.layers(self._with_keys()).items():
             if self.graph.hears.get(dag_id):
                 for key, verdict in self._judged(dag_id, self.running[dag_id], {}).items():
                     if not verdict.may_fire:
@@ -126,6 +126,12 @@ class _Draft:
         if dag_id not in self.scopes:
             self.scopes[dag_id] = scope.of_dag(self.dag(dag_id), now=self.now)
         return self.scopes[dag_id]
+
+    def _with_keys(self) -> set[DagId]:
+        """The Dags that somebody has asked for, and those of which keys are in the plan."""
+        return self.chosen.keys() | {
+            dag_id for keys in (self.running, self.skipped) for dag_id, found in keys.items() if found
+        }
 
     def _part(self, dag_id: DagId, layer: int) -> Part:
         running, skipped = self.running[dag_id], self.skipped[dag_id]

@@ -65,7 +65,7 @@ def cancel(backfill: Backfill, *, deed: Deed, at: datetime) -> None:
     waiting = DagRun.objects.filter(backfill=row, state=DagRun.State.QUEUED)
     waiting.update(state=DagRun.State.CANCELLED, ended_at=at, updated_at=at)
     outcomes.cancel_some(targets)
-    collect(row, targets, at)
+    collect(targets, at)
     _save(row, at, is_paused=True, cancelled_at=at, advance_after=at)
     _note("backfill cancelled", row, deed, at)
     finish_if_done(row, at)

@@ -10,9 +10,10 @@ from core.models import Backfill, Dag, DagRun, JournalEntry, Partition
 from scheduling import backfills, claims
 from scheduling.backfills import Order, Reprocess
 from scheduling.backfills.ahead import AHEAD
-from tests.backfills.play import begin, counts, daily, days, drive, execute, item, producer, turn
+from tests.backfills.play import begin, counts, daily, days, drive, execute, item, of_dag, producer, turn
 from tests.engine.world import ALICE, DAILY, NOW, dag
 
+MONTHLY = {"type": "CronPartitionTimetable", "cron": "0 0 1 * *", "key_format": "%Y-%m"}
 pytestmark = pytest.mark.django_db
 
 
@@ -108,6 +109,23 @@ class TestChains:
         assert counts(backfill) == {"planned": 10, "done": 3, "failed": 7}
         assert item(backfill, "2026-03-05").state == "blocked"
         assert item(backfill, "2026-03-05").reason == "the chain stopped at 2026-03-04, which failed"
+
+    def test_stop_at_a_key_that_is_none_any_more(self):
+        backfill = begin(producer(), keys=tuple(days(1, 3)), is_chained=True)
+        changed = backfill.targets.get().dag
+        changed.schedule, changed.revision = MONTHLY, changed.revision + 1
+        changed.save()
+        drive(backfill)
+        assert counts(backfill) == {"planned": 3, "failed": 3}
+        assert item(backfill, "2026-03-02").reason == "the chain stopped at 2026-03-01, which failed"
+
+    def test_stop_at_a_key_that_could_not_run(self, copies):
+        """Its upstream has written nothing, which ends the chain of the Dag that needs it."""
+        backfill = begin(copies, keys=tuple(days(1, 3)), with_downstream=True, is_chained=True)
+        drive(backfill, silent=["2026-03-02"])
+        assert of_dag(backfill, "first") == dict(zip(days(1, 3), ["done", "skipped", "done"], strict=True))
+        ends = ["done", "blocked", "blocked"]
+        assert of_dag(backfill, "second") == dict(zip(days(1, 3), ends, strict=True))
 
     def test_do_not_stop_where_there_was_nothing_to_write(self):
         backfill = begin(producer(), is_chained=True)

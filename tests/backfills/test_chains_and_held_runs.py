@@ -8,7 +8,17 @@ from core.models import AssetEvent, BackfillPartition, Dag, DagRun, HeldRun
 from scheduling import backfills, holds, runs
 from scheduling.backfills import Reprocess
 from scheduling.runs import Ask as RunAsk
-from tests.backfills.play import SECOND, begin, counts, days, drive, execute, item, turn, unjudged
+from tests.backfills.play import (
+    SECOND,
+    begin,
+    counts,
+    days,
+    drive,
+    execute,
+    item,
+    turn,
+    unjudged,
+)
 from tests.engine.world import ALICE, NOW, emit, fired, hours
 
 pytestmark = pytest.mark.django_db
@@ -146,3 +156,29 @@ class TestByHandMeanwhile:
         drive(backfill, at=NOW + 2 * SECOND)
         assert item(backfill, "2026-03-01", "second").run != early
         assert BackfillPartition.objects.filter(run=early).count() == 0
+
+    def test_a_run_of_the_engine_that_failed_is_not_adopted(self, copies):
+        """Nor would it be when the key is tried again, to fail at once for ever."""
+        backfill = begin(copies, keys=("2026-03-01",), with_downstream=True)
+        backfills.advance(now=NOW)
+        execute()
+        while holds.route_pending(now=NOW) or holds.judge_due(now=NOW):
+            pass
+        execute(fail=["2026-03-01"])
+        drive(backfill)
+        assert fired("second") == ["2026-03-01", "2026-03-01"]
+        assert counts(backfill) == {"planned": 3, "done": 3}
+
+    def test_a_run_of_its_own_that_is_tried_again_does_the_key_that_is_tried_again(self, copies):
+        backfill = begin(copies, keys=("2026-03-01",), with_downstream=True)
+        unjudged()
+        execute()
+        unjudged()
+        execute(fail=["2026-03-01"])
+        drive(backfill)
+        [mine] = DagRun.objects.filter(dag__dag_id="second")
+        runs.retry(mine, deed=ALICE, at=NOW + SECOND)
+        backfills.retry_failed(backfill, deed=ALICE, at=NOW + SECOND)
+        drive(backfill, at=NOW + SECOND)
+        assert fired("second") == ["2026-03-01"]
+        assert counts(backfill) == {"planned": 3, "done": 3}

@@ -96,6 +96,19 @@ class TestADefinitionThatBreaks:
         assert "Nonsense" in item(backfill, "2026-03-01", "second").reason
         assert of_dag(backfill, "third") == {"2026-03-01": "blocked"}
 
+    def test_what_waits_for_keys_that_none_leads_to_any_more_waits_not_for_ever(self, copies):
+        """The Dag listens otherwise since: its key would need one that is not of this backfill."""
+        backfill = begin(copies, keys=("2026-03-01",), with_downstream=True)
+        second = Dag.objects.get(dag_id="second")
+        monthly = {"type": "StartOfMonthMapper", "input_format": "%Y-%m-%d"}
+        second.schedule["mapper_config"][0]["mapper"] = monthly
+        second.dependencies.update(mapper=monthly)
+        second.revision, second.updated_at = 2, NOW + SECOND
+        second.save()
+        drive(backfill)
+        assert of_dag(backfill, "second") == {"2026-03-01": "blocked"}
+        assert of_dag(backfill, "third") == {"2026-03-01": "blocked"}
+
     def test_a_running_backfill_keeps_its_keys(self, copies):
         """TC-32: a definition that changes does not change what was started."""
         backfill = begin(copies, selection="[2026-03-01...2026-03-03]", max_active_runs=1)

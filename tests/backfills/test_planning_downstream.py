@@ -148,6 +148,12 @@ class TestDownstream:
         ]
         assert [part.waiting for part in found.parts] == [set(), set(days(1, 2)), set(days(1, 2))]
 
+    def test_a_dag_to_which_no_key_leads_is_no_part(self):
+        first = producer("first", "as")
+        listener("months", "as", "bs", {"type": "StartOfMonthMapper", "input_format": "%Y"})
+        found = plan(first, keys=("2026-03-01",), with_downstream=True)
+        assert [part.dag.dag_id for part in found.parts] == ["first"]
+
     def test_runs_again_though_it_has_data(self):
         first = self.chain()
         emit("bs", "2026-03-01")
