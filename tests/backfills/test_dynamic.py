@@ -13,9 +13,11 @@ from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import InvalidKey
 from scheduling.algebra.partitions import DynamicPartitions, StaticPartitions
 from scheduling.algebra.time_partitions import DailyPartitions
+from scheduling.backfills import Reprocess
 from scheduling.board import universe
 from scheduling.dynamic import NoSuchPartitions
 from scheduling.runs import Ask
+from tests.backfills.play import begin, counts, drive, keys, producer
 from tests.engine import world
 from tests.engine.world import ALICE, NOW, asset, emit
 from tests.sdk.writing import Directory
@@ -226,3 +228,18 @@ class TestRunningCode:
         run = self.run(tmp_path, f"dynamic_partitions.add({partitions}, 'x')")
         assert run.state == "failed"
         assert sentence in run.error
+
+
+class TestABackfillUnderWay:
+    @pytest.mark.usefixtures("stores")
+    def test_runs_the_keys_it_was_started_with(self):
+        """TC-32: what has been taken away since was asked for, and shows as not in the definition."""
+        add("berlin", "aachen")
+        made = producer("load", "sales")
+        backfill = begin(made, max_active_runs=1)
+        remove("aachen")
+        assert drive(backfill) == [["berlin"], ["aachen"]]
+        assert counts(backfill) == {"planned": 2, "done": 2}
+        assert keys(made, reprocess=Reprocess.COMPLETED) == ["berlin"], "another one has it no more"
+        with pytest.raises(InvalidKey, match="aachen"):
+            begin(made, keys=("aachen",), reprocess=Reprocess.COMPLETED)
