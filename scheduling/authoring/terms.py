@@ -13,6 +13,7 @@ from scheduling.algebra.timetables import AssetTimetable, PartitionedAssetTimeta
 from scheduling.authoring.attempts import Attempts, attempts_of
 from scheduling.authoring.dags import DAG
 from scheduling.authoring.executors import Executor, Python, executor_of
+from scheduling.authoring.naming import may_name_keys
 from scheduling.authoring.tasks import Step
 
 Catchup = Literal["all", "last", "none"]
@@ -48,13 +49,14 @@ class Terms:
         return tuple(self.timetable.assets.leaves()) if isinstance(self.timetable, LISTENING) else ()
 
     def tasks(self) -> list[dict[str, Any]]:
-        """The steps as JSON, for pages."""
+        """The steps as JSON, for pages. Those whose code may name the keys it writes say so."""
         return [
             {
                 "task_id": step.task_id,
                 "upstream": list(step.upstream),
                 "outlets": [outlet.name for outlet in step.task.outlets],
                 "inlets": [_name(inlet) for inlet in step.task.inlets],
+                **({"names_keys": True} if may_name_keys(step.task.function) else {}),
             }
             for step in self.steps
         ]

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from core.models import Dag
 from scheduling import definitions
+from scheduling.authoring.naming import may_name_keys
 
 FILE = """
 from scheduling.sdk import *
@@ -15,8 +16,9 @@ source = Asset("source")
 {extra}
 
 @asset(name="written", dag_id="writer", partitions={partitions}, schedule={schedule})
-def written(self): pass
+{body}
 """
+BODY = "def written(self): pass"
 
 DAILY = 'CronPartitionTimetable("0 0 * * *"{})'
 DAYS = 'DailyPartitions("2026-01-01")'
@@ -31,9 +33,10 @@ ROLLUP = 'PartitionedAssetTimetable(assets=Asset("hours"), default_partition_map
 def told(db, tmp_path):
     """The sentences about keys that `writer` writes and `written` is not expected to have."""
 
-    def told(partitions, schedule, extra=""):
+    def told(partitions, schedule, extra="", body=BODY):
         path = tmp_path / "shop.py"
-        path.write_text(dedent(FILE.format(partitions=partitions, schedule=schedule, extra=extra)))
+        text = FILE.format(partitions=partitions, schedule=schedule, extra=extra, body=body)
+        path.write_text(dedent(text))
         definitions.sync([str(path)], at=timezone.now())
         problems = Dag.objects.get(dag_id="writer").problems
         return [each["sentence"] for each in problems if each["code"] == "unexpected-keys"]
@@ -93,3 +96,25 @@ class TestConsumers:
 
     def test_that_write_what_is_expected_are_passed_over(self, told):
         assert told(DAYS, ROLLUP, HOURS) == []
+
+
+class TestCodeThatNamesKeys:
+    """What it writes nobody knows before: that the run's own key does not fit is no fault then."""
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            "def written(self, outlet_events): outlet_events[self].add_partitions('2026-03')",
+            "def written(self, context): [context['outlet_events'][self].add_partitions(k) for k in 'ab']",
+        ],
+    )
+    @pytest.mark.parametrize("schedule", [ROLLUP, DAILY.format("")])
+    def test_is_passed_over(self, told, body, schedule):
+        assert told('MonthlyPartitions("2026-01-01")', schedule, HOURS, body) == []
+
+    def test_is_not_what_only_describes_its_event(self, told):
+        body = "def written(self, outlet_events): outlet_events[self].extra = {}"
+        assert len(told('MonthlyPartitions("2026-01-01")', ROLLUP, HOURS, body)) == 1
+
+    def test_may_be_what_has_no_code_to_read(self):
+        assert may_name_keys(print)
