@@ -75,6 +75,7 @@ def test_a_key_that_is_counted_anew_after_a_change(first):
     dag = consumer("other", {"a": HOURS_TO_DAY, "b": IDENTITY, "c": IDENTITY})
     emit("b", "k")
     route()
+    holds.judge_due(now=NOW)
 
     def change():
         with transaction.atomic():
