@@ -1,75 +1,30 @@
-"""Backfills of keys of one consumer (section 8): planned, advanced, steered. A run takes one or several."""
+"""Backfills (section 8): started as planned, advanced, steered. A run takes one key or several."""
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from tests.model import judgement
-from tests.model.filing import Filing
-from tests.model.records import Brief, Consumer, Held, Run
+from tests.model.planning import AsIf, Ask, Backfill, Item, Plan, Planning, Target, needs
+from tests.model.records import Consumer, Held, Run
 
 AHEAD = 2
 """How many times its limit a backfill has queued and running."""
 
-FAILED = ("failed",)
+FAILED = ("failed", "blocked")
 UNDONE = (*FAILED, "cancelled")
 
 
-@dataclass(eq=False)
-class Item:
-    """One planned key: skipped, ready, started with its run, or ended."""
-
-    key: str
-    state: str = "ready"
-    run: Run | None = None
-
-
-@dataclass(eq=False, repr=False)
-class Backfill(Brief):
-    """`items` in the order in which they start; a run takes `size` of them, or all; `limit` may run."""
-
-    consumer: Consumer
-    items: list[Item]
-    size: int | None
-    limit: int
-    is_paused: bool = False
-    is_cancelled: bool = False
-    is_completed: bool = False
-    runs: list[Run] = field(default_factory=list)
-
-    def of(self, *states: str) -> list[Item]:
-        return [item for item in self.items if item.state in states]
-
-    @property
-    def open(self) -> list[Item]:
-        return self.of("ready", "started")
-
-    @property
-    def is_over(self) -> bool:
-        return self.is_completed or self.is_cancelled
-
-    def __repr__(self) -> str:
-        return f"backfill of {self.consumer.name}: {[(item.key, item.state) for item in self.items]}"
-
-
-class Backfills(Filing):
+class Backfills(Planning):
     """`now` is set by whoever drives it."""
 
-    def __init__(self, now: datetime) -> None:
-        super().__init__(now)
-        self.backfills: list[Backfill] = []
-
-    def plan(self, consumer: Consumer, keys: Collection[str]) -> dict[str, str]:
-        """What becomes of each of `keys` if it is asked for; nothing of any if one cannot be a key."""
-        if not all(judgement.takes(consumer, key) for key in keys):
-            return {}
-        return {key: "ready" if self._runs_now(consumer, key) else "skipped" for key in keys}
-
-    def start(
-        self, consumer: Consumer, plan: dict[str, str], order: Sequence[str], size: int | None, limit: int
-    ) -> None:
-        """:param order: that of the keys, which is a matter of their dates."""
-        self.backfills.append(Backfill(consumer, [Item(key, plan[key]) for key in order], size, limit))
+    def start(self, ask: Ask, plan: Plan, order: dict[str, Sequence[str]]) -> None:
+        """:param order: that of the keys of each Dag, the oldest first, which is a matter of their dates."""
+        names = self._upstream_first(plan)
+        targets = []
+        for name in names:
+            keys = order[name][::-1] if ask.is_newest_first else order[name]
+            items = [Item(key, plan[name][key]) for key in keys]
+            targets.append(Target(name, self.layer(name, names), items))
+        self.backfills.append(Backfill(ask, targets))
 
     def advance(self) -> None:
         """Whatever can go on does: nothing has to be woken."""
@@ -97,7 +52,9 @@ class Backfills(Filing):
             return False
         for run in backfill.runs:
             if run.state == "queued":
-                run.state = "cancelled"
+                run.state, run.ended_at = "cancelled", self.now
+        for target in backfill.targets:
+            _end(target.of("ready", "waiting"), "cancelled")
         backfill.is_paused = backfill.is_cancelled = True
         self._advance(backfill)
         return True
@@ -105,73 +62,136 @@ class Backfills(Filing):
     def retry_backfill(self, backfill: Backfill) -> bool:
         return self._open_again(backfill, FAILED)
 
-    def _runs_now(self, consumer: Consumer, key: str) -> bool:
-        """Neither in progress nor without what it needs."""
-        ahead = [item.key for each in self._of(consumer) for item in each.open]
-        under_way = [run for run in self.runs if run.consumer.name == consumer.name and run.is_under_way]
-        if key in ahead or any(key in run.keys for run in under_way):
-            return False
-        return judgement.is_complete(self._as_if_opened(consumer, key), self)
-
-    def _as_if_opened(self, consumer: Consumer, key: str) -> Held:
-        """A held run that has counted every upstream key that has data and leads to `key`."""
-        held = Held(consumer, key, 1, self.now, self.now)
-        for asset, mapper in consumer.mappers.items():
-            for upstream in self.known(asset):
-                if judgement.feeds(mapper, upstream, key):
-                    held.counted[asset, upstream] = self.partitions[asset][upstream].data
-        return held
-
-    def _of(self, consumer: Consumer) -> list[Backfill]:
-        return [each for each in self.backfills if each.consumer.name == consumer.name]
+    def follow(self, run: Run) -> None:
+        """What has ended with `run` ended as that did, also when somebody says so afterwards."""
+        for backfill in self.backfills:
+            for target in backfill.targets:
+                for item in target.items:
+                    if item.run is run and not item.is_open:
+                        item.state = self._outcome(item)
 
     def _advance(self, backfill: Backfill) -> bool:
         """Whether it should be looked at once more."""
-        for item in backfill.of("started"):
-            if item.run and not item.run.is_under_way:
-                item.state = self._outcome(item.run, item.key)
-        refused = False
-        if backfill.is_cancelled:
-            for item in backfill.of("ready"):
-                item.state = "cancelled"
-        elif not backfill.is_paused:
-            refused = self._launch(backfill)
+        self._collect(backfill)
+        before = len(backfill.open)
+        if not backfill.is_paused:
+            room = AHEAD * backfill.ask.limit - sum(map(self._is_ahead, backfill.runs))
+            refused: list[Item] = []
+            for target in reversed(backfill.targets):
+                room -= self._launch(backfill, target, room, refused)
+            self._look(backfill, refused)
         backfill.is_completed = not backfill.open
-        return refused
+        return len(backfill.open) < before
 
-    def _outcome(self, run: Run, key: str) -> str:
+    def _collect(self, backfill: Backfill) -> None:
+        """What has ended says how; what needs it goes on, and when nothing else does, whatever can."""
+        every: list[Item] = []
+        for target in backfill.targets:
+            ended = [item for item in target.of("started") if not (item.run and item.run.is_under_way)]
+            for item in ended:
+                item.state = self._outcome(item)
+            every += [*ended, *self._stop_chain(backfill, target, ended)]
+        self._look(backfill, every)
+        if all(item.state == "waiting" for item in backfill.open):
+            self._look(backfill)
+
+    def _outcome(self, item: Item) -> str:
+        run = item.run
+        if run is None:  # it was deleted
+            return "cancelled"
         if run.state != "success":
             return run.state
-        if key in run.failed_keys:
+        if item.key in run.failed_keys:
             return "failed"
         written = {event.key for event in self.events if event.run is run}
-        is_written = key in written if run.range else bool(written)
+        is_written = item.key in written if run.range else bool(written)
         return "done" if is_written or not run.consumer.writes else "skipped"
 
-    def _launch(self, backfill: Backfill) -> bool:
-        consumer = self.consumers[backfill.consumer.name]
-        size = backfill.size or len(backfill.items)
-        room = AHEAD * backfill.limit - sum(map(self._is_ahead, backfill.runs))
-        coming = backfill.of("ready")[: max(0, room) * size]
-        coming = [item for item in coming if not self._is_adopted(item, consumer)]
-        refused = [item for item in coming if not judgement.takes(consumer, item.key)]
-        for item in refused:
-            item.state = "failed"
-        coming = [item for item in coming if item not in refused]
-        for at in range(0, len(coming), size):
-            backfill.runs.append(self._begin(consumer, coming[at : at + size]))
-        return bool(refused)
+    def _stop_chain(self, backfill: Backfill, target: Target, ended: Sequence[Item]) -> list[Item]:
+        """Each key comes after the one before: the first failure ends it. What does not run then."""
+        is_over = backfill.ask.is_chained and any(item.state in UNDONE for item in ended)
+        return _end(target.of("ready", "waiting") if is_over else (), "blocked")
+
+    def _look(self, backfill: Backfill, ended: Sequence[Item] | None = None) -> None:
+        """Each downstream key goes on as soon as its own upstream keys are done; a failure blocks it.
+
+        :param ended: only what needs one of these is looked at.
+        """
+        fresh = None if ended is None else list(ended)
+        for target in backfill.targets:
+            consumer = self.consumers[target.name]
+            decided: list[Item] = []
+            for item in target.of("waiting"):
+                before = list(self._before(backfill, consumer, item.key))
+                is_led = fresh is None or any(each in fresh for _, each in before)
+                if is_led and not any(each.is_open for _, each in before):
+                    self._decide(item, consumer, before)
+                    decided.append(item)
+            decided += self._stop_chain(backfill, target, decided)
+            if fresh is not None:
+                fresh += [item for item in decided if item.state == "blocked"]
+
+    def _decide(self, item: Item, consumer: Consumer, before: Sequence[tuple[str, Item]]) -> None:
+        gone = {(asset, each.key) for asset, each in before if each.state in UNDONE}
+        item.state = "ready" if AsIf(self, gone=gone).is_complete(consumer, item.key) else "blocked"
+        ends = [each.run.ended_at for _, each in before if each.run and each.run.ended_at]
+        item.ripe_at = max(ends, default=self.now)
+
+    def _before(self, backfill: Backfill, consumer: Consumer, key: str) -> Iterator[tuple[str, Item]]:
+        """What `key` needs of the upstream keys of the backfill; all of them where that is not known."""
+        targets = {target.name: target for target in backfill.targets}
+        for asset, mapper in consumer.mappers.items():
+            needed = needs(mapper, key)
+            for source in self.sources(asset, targets):
+                for item in targets[source].items:
+                    if needed is None or item.key in needed:
+                        yield asset, item
+
+    def _launch(self, backfill: Backfill, target: Target, room: int, refused: list[Item]) -> int:
+        """As many runs as there is room for, of the next keys. How many; `refused` get those that end."""
+        coming = self._coming(backfill, target, room)
+        coming = [item for item in coming if not self._is_adopted(backfill, item, target.name)]
+        consumer = self.consumers[target.name]
+        bad = _end([item for item in coming if not judgement.takes(consumer, item.key)], "failed")
+        coming = [item for item in coming if item not in bad]
+        size = backfill.ask.size or len(coming) or 1
+        chunks = [coming[at : at + size] for at in range(0, len(coming), size)]
+        backfill.runs += [self._begin(consumer, chunk) for chunk in chunks]
+        refused += [*bad, *self._stop_chain(backfill, target, bad)]
+        return len(chunks)
+
+    def _coming(self, backfill: Backfill, target: Target, room: int) -> list[Item]:
+        """In whole chunks, as long as more may come."""
+        ready, size = target.of("ready"), backfill.ask.size or len(target.items)
+        if backfill.ask.is_chained:
+            room = 0 if target.of("started") else min(room, 1)
+        if unmapped := [e.at for e in self.events if e.run in backfill.runs and not e.is_routed]:
+            # What they start by themselves must be there first: it is the run of the key, then.
+            ready = [item for item in ready if item.ripe_at is None or item.ripe_at < min(unmapped)]
+        coming = ready[: max(0, room) * size]
+        if size > 1 and target.of("waiting"):
+            coming = coming[: len(coming) // size * size]
+        return coming
 
     def _is_ahead(self, run: Run) -> bool:
         could = run.state == "queued" and (run.run_after is None or run.run_after <= self.now)
         return run.state == "running" or could
 
-    def _is_adopted(self, item: Item, consumer: Consumer) -> bool:
-        """A run of that key that is under way does it."""
-        others = [run for run in self.runs if run.consumer.name == consumer.name and item.key in run.keys]
-        if under_way := [run for run in others if run.is_under_way]:
-            item.state, item.run = "started", under_way[-1]
-        return bool(under_way)
+    def _is_adopted(self, backfill: Backfill, item: Item, name: str) -> bool:
+        """A run of that key does it that is under way, or that its upstream has started since, not badly."""
+        runs = [run for run in self.runs if run.consumer.name == name and item.key in run.keys]
+        if item.ripe_at is None:
+            runs = [run for run in runs if run.is_under_way]
+        else:
+            others = [run for run in runs if run.state == "success" and run not in backfill.runs]
+            runs = [
+                run
+                for run in runs
+                if (run.is_under_way or run in others) and run.key and run.queued_at >= item.ripe_at
+            ]
+        if runs:
+            item.state, item.run = "started", runs[-1]
+        return bool(runs)
 
     def _begin(self, consumer: Consumer, items: Sequence[Item]) -> Run:
         """A run, in which the held run of its key ends; those of several keys make way for it."""
@@ -200,9 +220,17 @@ class Backfills(Filing):
             yield held
 
     def _open_again(self, backfill: Backfill, states: Collection[str]) -> bool:
-        ended = backfill.of(*states)
-        for item in ended:
-            item.state, item.run = "ready", None
+        ended = [(target, item) for target in backfill.targets for item in target.of(*states)]
+        for target, item in ended:
+            item.state, item.run, item.ripe_at = "waiting" if target.layer else "ready", None, None
+        self._look(backfill)
         if ended:
             backfill.is_paused = backfill.is_cancelled = backfill.is_completed = False
         return bool(ended)
+
+
+def _end(items: Iterable[Item], state: str) -> list[Item]:
+    ended = list(items)
+    for item in ended:
+        item.state = state
+    return ended

@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine
 from tests.model import judgement
 from tests.model.definitions import HOURS, KEYS
 from tests.model.engine import Engine
+from tests.model.planning import Ask
 from tests.model.records import Consumer, Held
 from tests.model.reference import Model
 
@@ -72,12 +73,13 @@ class Deeds(RuleBasedStateMachine):
         done = self.engine.trigger(held.consumer.name, held.key, settles=settles)
         assert done is bool(self.model.trigger(held.consumer, held.key, settles=settles))
 
-    def _backfill(self, name, keys, size, limit):
-        consumer = self.model.consumers[name]
-        plan, done = self.model.plan(consumer, keys), self.engine.backfill(name, keys, size, limit)
-        assert done == (plan if "ready" in plan.values() else {})
-        if done:
-            self.model.start(consumer, plan, list(done), size, limit)
+    def _backfill(self, ask):
+        plan, found = self.model.plan(ask), self.engine.plan(ask)
+        assert found == plan
+        may = any(state != "skipped" for states in plan.values() for state in states.values())
+        assert self.engine.backfill(ask) is may
+        if may:
+            self.model.start(ask, plan, {name: list(states) for name, states in found.items()})
             self._both("advance")
 
     def _steer(self, backfill, deed):
@@ -113,6 +115,21 @@ class Deeds(RuleBasedStateMachine):
         self.engine.retry(self._place(run))
         self.model.retry(run)
 
+    def _mark(self, run, state):
+        self.engine.mark(self._place(run), state)
+        self.model.mark(run, state)
+
+    def _delete_run(self, run):
+        done = self.engine.delete_run(self._place(run))
+        assert done is self.model.delete_run(run)
+
+    def _prune(self, age):
+        gone = self.engine.prune(age)
+        runs = [self.model.runs[place] for place in gone.runs]
+        events = [event for event in self.model.events if event.number in gone.events]
+        held = [each for each in self.model.held if (each.consumer.name, each.key, each.round) in gone.held]
+        self.model.prune(runs, events, held)
+
     def _both(self, name, *arguments):
         getattr(self.engine, name)(*arguments)
         getattr(self.model, name)(*arguments)
@@ -142,12 +159,12 @@ class Deeds(RuleBasedStateMachine):
         had |= {key for run in self.model.runs if run.consumer.name == name for key in run.keys}
         return sorted(had | {"all", "2026-03-10", "2026-Q1"})
 
-    def _worth_a_backfill(self, name):
-        """Any key of a Dag, those more often that can run now."""
-        named, consumer = self._named(name), self.model.consumers[name]
-        return named + 3 * [
-            key for key, state in self.model.plan(consumer, named).items() if state == "ready"
-        ]
+    def _worth_a_backfill(self, names):
+        """Any key of the Dags, those more often of which something can run now."""
+        named = sorted({key for name in names for key in self._named(name)})
+        plans = {key: self.model.plan(Ask(names, (key,))) for key in named}
+        runs = [key for key, plan in plans.items() if any("ready" in each.values() for each in plan.values())]
+        return named + 3 * runs
 
     def _lacking(self):
         """(asset, keys) that open held runs wait for."""
@@ -180,7 +197,7 @@ class Deeds(RuleBasedStateMachine):
 
     def _has_room(self, backfill):
         running = [run for run in backfill.runs if run.state == "running"]
-        return not backfill.is_paused and len(running) < backfill.limit
+        return not backfill.is_paused and len(running) < backfill.ask.limit
 
     def _place(self, run):
         return next(place for place, each in enumerate(self.model.runs) if each is run)

@@ -1,18 +1,30 @@
 """The engine, driven through its real functions."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 
-from core.models import AssetEvent, Backfill, BackfillPartition, DagRun, HeldRun
-from scheduling import backfills, claims, events, holds, retries, runs, ticks, timeouts, wiping
+from core.models import AssetEvent, Backfill, DagRun, HeldRun
+from scheduling import (
+    backfills,
+    claims,
+    corrections,
+    events,
+    holds,
+    retention,
+    retries,
+    runs,
+    ticks,
+    timeouts,
+    wiping,
+)
 from scheduling.algebra.errors import InvalidKey, PartitionError
-from scheduling.backfills import Reprocess
+from scheduling.backfills import Order, Part, Reprocess
 from scheduling.claims import Output
 from scheduling.events import EventReport
-from scheduling.runs import Ask
+from scheduling.retention import Ages
 from tests.engine import world
 from tests.model.defined import ALICE
-from tests.model.rows import Rows
+from tests.model.planning import Ask, Plan
+from tests.model.rows import Records, Rows
 
 WORKER = "worker"
 HOUR = timedelta(hours=1)
@@ -60,26 +72,26 @@ class Engine(Rows):
 
     def trigger(self, name: str, key: str, *, settles: bool) -> bool:
         try:
-            runs.trigger(self.dag(name), Ask(key, settle_held=settles), deed=ALICE, at=self.now)
+            runs.trigger(self.dag(name), runs.Ask(key, settle_held=settles), deed=ALICE, at=self.now)
         except InvalidKey:
             return False
         return True
 
-    def backfill(self, name: str, keys: Sequence[str], size: int | None, limit: int) -> dict[str, str]:
-        """What becomes of the keys, in their order; nothing if it is refused."""
-        ask = backfills.Ask(
-            (self.dag(name),),
-            keys=tuple(keys),
-            reprocess=Reprocess.COMPLETED,
-            keys_per_run=size,
-            max_active_runs=limit,
-        )
+    def plan(self, ask: Ask) -> Plan:
+        """What becomes of the keys of each Dag, the oldest first; nothing if it is refused."""
         try:
-            made = backfills.start(ask, deed=ALICE, at=self.now)
+            found = backfills.plan(self._ask(ask, Order.OLDEST), now=self.now)
         except PartitionError:
             return {}
-        rows = BackfillPartition.objects.filter(target__backfill=made).order_by("position")
-        return dict(rows.values_list("key", "state"))
+        return {part.dag.dag_id: {key: _state(part, key) for key in part.order} for part in found.parts}
+
+    def backfill(self, ask: Ask) -> bool:
+        order = Order.NEWEST if ask.is_newest_first else Order.OLDEST
+        try:
+            backfills.start(self._ask(ask, order), deed=ALICE, at=self.now)
+        except PartitionError:
+            return False
+        return True
 
     def advance(self) -> None:
         while backfills.advance(now=self.now):
@@ -118,6 +130,22 @@ class Engine(Rows):
     def fail(self, place: int, writes: tuple[str, ...]) -> None:
         retries.fail(self.run(place), "it failed", at=self.now)
 
+    def mark(self, place: int, state: str) -> None:
+        corrections.mark(self.run(place), DagRun.State(state), deed=ALICE, at=self.now)
+
+    def delete_run(self, place: int) -> bool:
+        try:
+            corrections.delete(self.run(place), deed=ALICE, at=self.now)
+        except runs.NotRunnable:
+            return False
+        return True
+
+    def prune(self, age: timedelta) -> Records:
+        """Take away what is older and not needed. What went."""
+        before = self.records()
+        retention.prune(Ages(runs=age, events=age), now=self.now)
+        return before.without(self.records())
+
     def end_overdue(self) -> None:
         timeouts.end_overdue(now=self.now)
 
@@ -138,7 +166,25 @@ class Engine(Rows):
         running.filter(pk=lost.pk).update(lease_until=self.now - HOUR)
         claims.take_over_lost(now=self.now)
 
+    def _ask(self, ask: Ask, order: Order) -> backfills.Ask:
+        return backfills.Ask(
+            tuple(self.dag(name) for name in ask.names),
+            keys=ask.keys,
+            reprocess=Reprocess.COMPLETED,
+            order=order,
+            is_chained=ask.is_chained,
+            keys_per_run=ask.size,
+            max_active_runs=ask.limit,
+            with_downstream=ask.with_downstream,
+        )
+
     def _number(self) -> None:
         last = max(self.numbers, default=0)
         for pk in AssetEvent.objects.filter(pk__gt=last).order_by("pk").values_list("pk", flat=True):
             self.numbers[pk] = len(self.numbers) + 1
+
+
+def _state(part: Part, key: str) -> str:
+    if key in part.skipped:
+        return "skipped"
+    return "waiting" if key in part.waiting else "ready"

@@ -8,10 +8,11 @@ from hypothesis.stateful import initialize, invariant, rule
 from scheduling.algebra.conditions import All, AssetLeaf
 from scheduling.algebra.mappers import IdentityMapper
 from scheduling.algebra.timetables import CronPartitionTimetable
-from tests.model.backfilling import Backfill
+from tests.model.comparing import apart, shown, told
 from tests.model.deeds import START, Deeds, chooser, consumer_of
 from tests.model.definitions import ASSETS, HOURS, KEYS, MONTHS, REGIONS, Definition, definition, some
-from tests.model.records import ONCE, Attempts, Consumer, Late, Run
+from tests.model.planning import Ask
+from tests.model.records import ONCE, Attempts, Consumer, Late
 
 SECOND = timedelta(seconds=1)
 HOURLY = CronPartitionTimetable("0 * * * *")
@@ -25,6 +26,8 @@ ATTEMPTS = (
 )
 SIZES = (1, 1, 2, None)
 DEFINED = ("first", "second")
+BACKFILLED = (("first",), ("second",), ("next",), ("maker",), ("maker",))
+SEVERAL = (("maker", "first"), ("first", "next"), ("maker", "first", "second", "next"))
 PAUSABLE = (*DEFINED, "next", "plain", "ticker", "maker")
 CLOSED = ("success", "failed", "cancelled")
 STEERED = ("pause", "resume", "cancel", "retry")
@@ -150,10 +153,7 @@ class History(Deeds):
 
     def a_person_backfills(self, choose):
         deeds = {
-            self._backfill: [
-                (name, _several(self._worth_a_backfill(name)), _one(SIZES), _one([1, 2, 3]))
-                for name in (*DEFINED, "next", "maker", "maker")
-            ],
+            self._backfill: [(_ask(self, names),) for names in (*BACKFILLED, *SEVERAL)],
             self._steer: [(each, deed) for each in self.model.backfills for deed in STEERED],
         }
         self._do_one(choose, deeds)
@@ -171,8 +171,13 @@ class History(Deeds):
             self._ask_to_stop: [(run,) for run in self._runs("queued", "running")],
             self._stop: [(run,) for (run,) in running if run.cancel_requested],
             self._retry: [(run,) for run in self._runs(*CLOSED)],
+            self._mark: [(run, state) for run in self.model.runs for state in ("success", "failed")],
+            self._delete_run: [(run,) for run in self.model.runs],
         }
         self._do_one(choose, deeds)
+
+    def old_records_go(self, choose):
+        self._prune(choose([timedelta(minutes=10), timedelta(hours=1)]))
 
     @invariant()
     def they_agree(self):
@@ -180,15 +185,15 @@ class History(Deeds):
         assert engine.unrouted() == {event.number for event in model.events if not event.is_routed}
         assert engine.problems() == model.problems
         held = {(each.consumer.name, each.key): self._said(each) for each in model.open()}
-        assert _apart(engine.open(), held) == {}
-        assert _apart(dict(enumerate(engine.runs())), dict(enumerate(map(_told, model.runs)))) == {}
+        assert apart(engine.open(), held) == {}
+        assert apart(dict(enumerate(engine.runs())), dict(enumerate(map(told, model.runs)))) == {}
         partitions = {
             (asset, key): (part.state, part.data is not None, part.stale_since is not None)
             for asset, parts in model.partitions.items()
             for key, part in parts.items()
         }
-        assert _apart(engine.partitions(), partitions) == {}
-        assert _apart(engine.backfills(), dict(enumerate(map(_shown, model.backfills)))) == {}
+        assert apart(engine.partitions(), partitions) == {}
+        assert apart(engine.backfills(), dict(enumerate(map(shown, model.backfills)))) == {}
         self._tell(model.now + SECOND)
 
 
@@ -208,42 +213,24 @@ STEPS = {
     "execute": (5, lambda history: history._startable()),
     "a_person_intervenes": (4, bool),
     "a_person_backfills": (3, bool),
+    "old_records_go": (1, bool),
     "a_run_goes_its_own_way": (4, lambda history: history.model.runs),
 }
 """How often each comes, and when it is possible at all."""
 
 
-def _apart(engine, model):
-    """What engine and model say where they differ, by name."""
-    apart = {}
-    for name in engine.keys() | model.keys():
-        ours, theirs = engine.get(name), model.get(name)
-        if isinstance(ours, dict) and isinstance(theirs, dict):
-            if inner := _apart(ours, theirs):
-                apart[name] = inner
-        elif ours != theirs:
-            apart[name] = {"engine": ours, "model": theirs}
-    return apart
+def _ask(history, names):
+    """One key or some of those Dags, in some manner."""
 
+    def asked(choose):
+        return Ask(
+            names,
+            tuple(some(choose, history._worth_a_backfill(names), 4)),
+            choose(SIZES),
+            choose([1, 2, 3]),
+            is_newest_first=choose([True, False]),
+            is_chained=choose([True, False, False]),
+            with_downstream=choose([True, False]),
+        )
 
-def _told(run: Run):
-    consumed = frozenset(event.number for event in run.consumed)
-    ends = (run.run_type, run.state, run.attempt, run.failures)
-    return (run.consumer.name, run.keys, run.failed_keys, *ends, consumed)
-
-
-def _shown(backfill: Backfill):
-    return {
-        "paused": backfill.is_paused,
-        "cancelled": backfill.is_cancelled,
-        "completed": backfill.is_completed,
-        "items": {item.key: item.state for item in backfill.items},
-    }
-
-
-def _one(options):
-    return lambda choose: choose(options)
-
-
-def _several(keys):
-    return lambda choose: some(choose, keys, 4)
+    return asked

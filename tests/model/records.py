@@ -149,6 +149,7 @@ class Run(Brief):
     failures: int = 0
     run_after: datetime | None = None
     started_at: datetime | None = None
+    ended_at: datetime | None = None
     cancel_requested: bool = False
 
     @property

@@ -7,12 +7,12 @@ is decided here a second time, on purpose. Nothing is fast, and nothing happens 
 from datetime import datetime
 
 from tests.model import judgement
-from tests.model.backfilling import Backfills
+from tests.model.correcting import Corrections
 from tests.model.filing import place_of
 from tests.model.records import UNKEYED, Consumer, Event, Held, Partition, Run
 
 
-class Model(Backfills):
+class Model(Corrections):
     """`now` is set by whoever drives it."""
 
     def __init__(self, now: datetime) -> None:
@@ -155,7 +155,7 @@ class Model(Backfills):
     # Runs (section 7)
 
     def succeed(self, run: Run) -> None:
-        run.state = "success"
+        run.state, run.ended_at = "success", self.now
         written = [key for key in run.keys if key not in run.failed_keys]
         for asset in run.consumer.writes:
             self.record(asset, *(written if run.keys else [None]), run=run)

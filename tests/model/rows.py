@@ -1,5 +1,7 @@
 """What the rows of the engine say, in the words of the model."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +17,23 @@ from core.models import (
     ReceivedKey,
 )
 from tests.model.defined import Defined
+
+
+@dataclass(frozen=True)
+class Records:
+    """Runs, the numbers of events, held runs by Dag, key and round."""
+
+    runs: Sequence[int]
+    events: Sequence[int]
+    held: Sequence[tuple[str, str, int]]
+
+    def without(self, others: "Records") -> "Records":
+        """What the others lack; its runs by their places here."""
+        return Records(
+            [place for place, pk in enumerate(self.runs) if pk not in others.runs],
+            [number for number in self.events if number not in others.events],
+            [held for held in self.held if held not in others.held],
+        )
 
 
 class Rows(Defined):
@@ -39,12 +58,15 @@ class Rows(Defined):
     def backfills(self) -> dict[int, dict[str, Any]]:
         found = {}
         for place, row in enumerate(Backfill.objects.order_by("pk")):
-            items = BackfillPartition.objects.filter(target__backfill=row).values_list("key", "state")
+            items: dict[str, list[tuple[str, str]]] = {}
+            rows = BackfillPartition.objects.filter(target__backfill=row).order_by("position")
+            for dag_id, *item in rows.values_list("target__dag__dag_id", "key", "state"):
+                items.setdefault(dag_id, []).append(tuple(item))
             found[place] = {
                 "paused": row.is_paused,
                 "cancelled": row.cancelled_at is not None,
                 "completed": row.completed_at is not None,
-                "items": dict(items),
+                "items": items,
             }
         return found
 
@@ -73,6 +95,14 @@ class Rows(Defined):
 
     def unrouted(self) -> set[int]:
         return {self.numbers[pk] for pk in AssetEvent.objects.unrouted().values_list("pk", flat=True)}
+
+    def records(self) -> Records:
+        held = HeldRun.objects.values_list("dag__dag_id", "partition_key", "round")
+        return Records(
+            list(DagRun.objects.order_by("pk").values_list("pk", flat=True)),
+            [self.numbers[pk] for pk in AssetEvent.objects.values_list("pk", flat=True)],
+            list(held),
+        )
 
     def _consumed(self) -> dict[int, list[int]]:
         consumed: dict[int, list[int]] = {}

@@ -44,6 +44,7 @@ class Runs(Partitions):
         if run.failures >= attempts.retries or run.cancel_requested:
             return self._fail_for_good(run)
         run.state, run.run_after = "queued", self.now + attempts.delay * attempts.backoff**run.failures
+        run.started_at = None
         run.failures += 1
         return self._end(run, None)
 
@@ -55,12 +56,12 @@ class Runs(Partitions):
                 self.fail(run)
 
     def _fail_for_good(self, run: Run) -> None:
-        run.state = "failed"
+        run.state, run.ended_at = "failed", self.now
         self._end(run, "failed")
 
     def stop(self, run: Run) -> None:
         """Cancelled: at once while queued, by its worker while running. No attempt, whatever it did."""
-        run.state = "cancelled"
+        run.state, run.ended_at = "cancelled", self.now
         self._end(run, None)
 
     def lose(self, run: Run, most_attempts: int) -> None:
@@ -77,6 +78,7 @@ class Runs(Partitions):
         """Queued anew: what it reads now is the newest there is now."""
         run.state, run.cancel_requested, run.queued_at = "queued", False, self.now
         run.attempt, run.failures, run.run_after, run.failed_keys = 0, 0, self.now, ()
+        run.started_at = run.ended_at = None
 
     def _queue(
         self, consumer: Consumer, key: str | None, run_type: str, several: tuple[str, ...] = ()
