@@ -1,7 +1,5 @@
 """Two who want something of one run at the same moment: one of them has it, the other is told so."""
 
-import random
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -11,7 +9,7 @@ from scheduling import claims, configuration, holds, runs
 from scheduling.claims import LeaseLost
 from scheduling.holds import NotHeld
 from scheduling.runs import Ask, NotRunnable
-from tests.engine.meeting import apart, meet
+from tests.engine.meeting import meet
 from tests.engine.world import ALICE, IDENTITY, NOW, RUNTIME, consumer, dag, emit, finish, held, start
 
 pytestmark = [pytest.mark.pg, pytest.mark.django_db(transaction=True)]
@@ -118,17 +116,17 @@ class TestFiring:
 
 
 def test_many_that_report_the_same_keys_in_any_order_do_not_wait_in_a_circle():
-    keys = [f"k{number}" for number in range(30)]
-    emit("a", "first")
+    """Each stands in the middle of its keys, as it has named them, when the other begins."""
+    emit("a", "k1", "k2", "middle")
 
-    def report(seed):
-        dice = random.Random(seed)
-        for _ in range(40):
-            emit("a", *dice.sample(keys, len(keys)))
+    def hold():
+        Partition.objects.select_for_update(no_key=True).get(key="middle")
 
-    with ThreadPoolExecutor(3) as threads:
-        for reporting in [threads.submit(apart, lambda seed=seed: report(seed)) for seed in range(3)]:
-            reporting.result(60)
-    assert AssetEvent.objects.count() == 1 + 3 * 40 * 30
-    newest = {key: pk for pk, key in AssetEvent.objects.order_by("pk").values_list("pk", "partition_key")}
-    assert dict(Partition.objects.values_list("key", "last_event")) == newest
+    meet(
+        hold,
+        lambda: emit("a", "k1", "middle", "k2"),
+        lambda: emit("a", "k2", "middle", "k1"),
+    )
+    assert AssetEvent.objects.count() == 3 + 2 * 3
+    events = AssetEvent.objects.order_by("pk").values_list("partition_key", "pk")
+    assert dict(Partition.objects.values_list("key", "last_event")) == dict(events)
