@@ -2,7 +2,8 @@
 
 1. `advance` takes Dags whose next tick has come, each locked so that two beats do not do the same work.
 2. The ticks since the last look become runs; a constraint makes each unique, whatever happens to the lock.
-3. The Dag remembers how far it has looked, and when to look next.
+3. A run of a backfill that has waited for the day of its key is the run of that tick: none is made beside it.
+4. The Dag remembers how far it has looked, and when to look next.
 """
 
 import logging
@@ -13,9 +14,10 @@ from itertools import islice
 from typing import Protocol, cast
 
 from django.db import transaction
+from django.db.models import F
 
 from core import bulk
-from core.models import Dag
+from core.models import Dag, DagRun
 from scheduling import listening, runs
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.timetables import Tick
@@ -59,7 +61,7 @@ def advance(*, now: datetime, limit: int = 500) -> int:
             .select_for_update(skip_locked=True, no_key=True)
         )
         dags = list(due[:limit])
-        new = [run for dag in dags for run in _advance(dag, now)]
+        new = _without_foretold([run for dag in dags for run in _advance(dag, now)])
         if new:
             runs.create(new, at=now)
         cursors = [(dag.pk, dag.ticked_until, dag.next_tick_at) for dag in dags]
@@ -113,6 +115,40 @@ def _advance(dag: Dag, now: datetime) -> list[runs.NewRun]:
         return [_run(dag, tick) for tick in _wanted(dag, found, now)]
     dag.next_tick_at = now + BROKEN_PAUSE
     return []
+
+
+def _without_foretold(new: list[runs.NewRun]) -> list[runs.NewRun]:
+    """Those of `new` that no backfill has asked for before their time: its run is that of the tick.
+
+    Pausing or cancelling the backfill keeps the schedule from nothing: only what has begun stays its run.
+    """
+    wanted = {(each.dag.pk, each.partition_key, each.tick_at): each for each in new if each.partition_key}
+    if not wanted:
+        return new
+    waited = DagRun.objects.filter(
+        dag__in={dag_id for dag_id, *_ in wanted},
+        partition_key__any=list({key for _, key, _ in wanted}),
+        run_type=runs.Type.BACKFILL,
+        queued_at__lt=F("run_after"),
+        tick_at=None,
+    ).exclude(state=DagRun.State.CANCELLED)
+    found = [
+        (pk, wanted[place])
+        for pk, *rest in waited.values_list("pk", "dag_id", "partition_key", "run_after")
+        if (place := tuple(rest)) in wanted
+    ]
+    made = {id(each) for pk, each in found if _is_of_the_tick(pk, each)}
+    return [each for each in new if id(each) not in made]
+
+
+def _is_of_the_tick(pk: int, new: runs.NewRun) -> bool:
+    """Let the run of a backfill be that of a tick; False if that tick has one."""
+    others = DagRun.objects.filter(dag=new.dag, tick_at=new.tick_at)
+    if others.exists() or not (run := DagRun.objects.filter(pk=pk)).update(tick_at=new.tick_at):
+        return False
+    queued = run.filter(state=DagRun.State.QUEUED)
+    queued.update(run_type=new.run_type, triggered_by=new.triggered_by, backfill=None)
+    return True
 
 
 def _found(dag: Dag, timetable: Cadence, now: datetime) -> list[Tick]:
