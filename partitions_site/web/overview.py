@@ -29,7 +29,8 @@ TROUBLE = (Look.FAILED, Look.HELD, Look.STALE)
 class Line:
     """One asset: its bar, its counts, its newest partition with data and when that came.
 
-    `lack`: what of it is being drawn and not shown.
+    `behind`: how many newer ones have none, by their time; `newer` selects them. `lack`: what of it is being
+    drawn and not shown.
     """
 
     asset: Asset
@@ -37,6 +38,8 @@ class Line:
     tally: Tally
     newest: str
     newest_at: datetime | None
+    behind: int
+    newer: str
     unexpected: int
     lack: Lack
 
@@ -114,6 +117,8 @@ def _drawn(assets: list[Asset], states: dict[int, Read], now: datetime) -> list[
             tally=states[asset.pk].cells.tally,
             newest=newest.get(asset.pk, ""),
             newest_at=came.get(asset.pk),
+            behind=states[asset.pk].cells.behind,
+            newer=board.spelled_newer(states[asset.pk].cells),
             unexpected=len(states[asset.pk].cells.unexpected),
             lack=states[asset.pk].lack,
         )

@@ -15,7 +15,7 @@ from scheduling.board.backfilling import (
 )
 from scheduling.board.bars import Bar, draw
 from scheduling.board.cells import Cells, Look, Tally
-from scheduling.board.choice import Choice, choose, chosen, example, spelled
+from scheduling.board.choice import Choice, choose, chosen, example, spelled, spelled_newer
 from scheduling.board.dags import DagLine, lines, next_ticks, schedule_words, suggestions
 from scheduling.board.drawn import Lack
 from scheduling.board.excerpts import Excerpt
@@ -111,6 +111,7 @@ __all__ = [
     "spans",
     "spans_in_lanes",
     "spelled",
+    "spelled_newer",
     "spelled_within",
     "states_of",
     "suggestions",

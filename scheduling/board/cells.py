@@ -184,8 +184,26 @@ class Cells:
 
     def newest(self) -> Place | None:
         """The last key that has data."""
-        at = max(self.looks.rfind(Look.MATERIALIZED), self.looks.rfind(Look.STALE))
+        at = self._newest_at
         return self.places[at] if at >= 0 else None
+
+    def newer(self) -> range:
+        """The positions in time after those of the moment of the last key that has data."""
+        at, places = self._newest_at, self.places
+        if at < 0 or not self.unit:
+            return range(0)
+        moment = places.positions(places[at].label) if at >= places.stray_count else range(0)
+        return range(moment.stop, len(places)) if moment else range(0)
+
+    @cached_property
+    def behind(self) -> int:
+        """How many moments there are after that of the last key that has data."""
+        newer = self.newer()
+        return self.places.moments_in(newer) if newer else 0
+
+    @cached_property
+    def _newest_at(self) -> int:
+        return max(self.looks.rfind(Look.MATERIALIZED), self.looks.rfind(Look.STALE))
 
     def some_of(self, look: Look, positions: range, *, first: int, size: int, backwards: bool) -> list[int]:
         """The positions of one look in `positions` from the `first` on, at most `size`."""

@@ -73,11 +73,13 @@ def chosen(cells: Cells, choice: Choice) -> list[tuple[str, Look]]:
 
 def spelled(cells: Cells, zoom: str) -> str:
     """The selection of all keys of one period; of all there are, without one."""
-    if not zoom:
-        return "*"
-    positions = cells.positions(zoom)
-    before, after = (around_of(cells.places[positions[0]]) if positions else None) or ("", "")
-    return f"{'*|' * before.count('|')}[{zoom}...{zoom}]{'|*' * after.count('|')}"
+    return _stretch(cells, cells.positions(zoom), zoom, zoom) if zoom else "*"
+
+
+def spelled_newer(cells: Cells) -> str:
+    """The selection of what is newer than all that has data; empty if nothing is."""
+    newer, places = cells.newer(), cells.places
+    return _stretch(cells, newer, places[newer[0]].label, places[newer[-1]].label) if newer else ""
 
 
 def example(cells: Cells, zoom: str = "") -> str:
@@ -120,6 +122,11 @@ def around_of(place: Place) -> tuple[str, str] | None:
         len(parts) - 1,
     )
     return "".join(f"{part}|" for part in parts[:at]), "".join(f"|{part}" for part in parts[at + 1 :])
+
+
+def _stretch(cells: Cells, positions: range, first: str, last: str) -> str:
+    before, after = (around_of(cells.places[positions[0]]) if positions else None) or ("", "")
+    return f"{'*|' * before.count('|')}[{first}...{last}]{'|*' * after.count('|')}"
 
 
 def _meant(asset: Asset, cells: Cells, text: str, now: datetime) -> Subset:

@@ -123,3 +123,18 @@ class TestNeeds:
         emit("hourly", *hours("2026-03-09", 1))
         turn()
         assert read(visitor.get("/")).links["1 held"] == "/held"
+
+
+class TestBehind:
+    """How late the newest partition is: what was expected since then, and has no data."""
+
+    def test_what_is_newer_is_counted_and_selected(self, visitor):
+        world.asset("days", partitions=specs.dump(DailyPartitions("2026-03-01", "2026-03-08")))
+        emit("days", "2026-03-02", "2026-03-04")
+        link = read(visitor.get("/")).links["3 newer without data"]
+        assert "3 partitions selected" in read(visitor.get(link)).text
+
+    def test_one_that_is_up_to_date_is_not_behind(self, visitor):
+        world.asset("days", partitions=specs.dump(DailyPartitions("2026-03-01", "2026-03-08")))
+        emit("days", "2026-03-07")
+        assert "newer without data" not in read(visitor.get("/")).text
