@@ -9,21 +9,30 @@ from django.db.models.functions import Coalesce
 
 from core.models import Dag, DagRun, HeldRun
 from scheduling import listening
+from scheduling.algebra.durations import duration_words
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.timetables import CronTriggerTimetable, PartitionedAssetTimetable, Tick
+from scheduling.algebra.verdicts import Late
 from scheduling.board import reading
 from scheduling.board.cells import Cells, Look
 
 LAST_RUNS = 14
+LATE = {
+    Late.IMMEDIATE: "start it again at once",
+    Late.HOLD: "wait until a person fires them",
+    Late.MARK_STALE: "start nothing: the partition shows as stale",
+    Late.RESTART: "start it again when all have come anew",
+}
 SUGGESTIONS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class DagLine:
-    """One Dag in a list. `runs` are its last ones, oldest first."""
+    """One Dag in a list. `runs` are its last ones, oldest first; `late` is what late keys do."""
 
     dag: Dag
     schedule: str
+    late: str = ""
     runs: list[DagRun] = field(default_factory=list)
     held_count: int = 0
     active_count: int = 0
@@ -45,6 +54,7 @@ def lines(dags: Sequence[Dag]) -> list[DagLine]:
         DagLine(
             dag,
             schedule_words(dag, heard.get(dag.pk)),
+            late_words(heard.get(dag.pk)),
             latest.get(dag.pk, []),
             held.get(dag.pk, 0),
             active.get(dag.pk, 0),
@@ -67,6 +77,17 @@ def schedule_words(
     if isinstance(timetable, PartitionedAssetTimetable) and isinstance(heard, listening.DagListening):
         return timetable.words(heard.listening.mappers)
     return timetable.words()
+
+
+def late_words(heard: "listening.DagListening | listening.BrokenDefinition | None") -> str:
+    """What a key does that comes after its partition has run, to stand after "they"; empty where none can."""
+    if not isinstance(heard, listening.DagListening) or not heard.takes_keys or heard.takes_keyless:
+        return ""
+    told = heard.listening
+    if told.late is Late.SETTLE and not told.starts_with_one_key():
+        quiet = duration_words(told.settle)
+        return f"start it again when all have come anew, or after {quiet} in which none comes"
+    return LATE.get(told.late, LATE[Late.IMMEDIATE])
 
 
 def next_ticks(dag: Dag, *, now: datetime, count: int = 5) -> list[Tick]:

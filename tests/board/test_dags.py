@@ -51,6 +51,32 @@ class TestScheduleWords:
         assert words(world.dag("broken", {"type": "NoSuchTimetable"})).startswith("never: ")
 
 
+class TestLate:
+    """What late keys do, to stand after "they"."""
+
+    @pytest.mark.parametrize(
+        ("late", "said"),
+        [
+            (None, "start it again when all have come anew, or after 10 minutes in which none comes"),
+            ("hold", "wait until a person fires them"),
+            ("mark_stale", "start nothing: the partition shows as stale"),
+            ("restart", "start it again when all have come anew"),
+            ("immediate", "start it again at once"),
+        ],
+    )
+    def test_is_said_for_each_rule(self, late, said):
+        [line] = board.lines([consumer("sum", {"sales": HOURS_TO_DAY}, late=late)])
+        assert line.late == said
+
+    def test_a_start_that_needs_one_key_starts_again_at_once(self):
+        [line] = board.lines([consumer("copy", {"sales": IDENTITY})])
+        assert line.late == "start it again at once"
+
+    def test_a_dag_that_listens_to_nothing_has_none(self):
+        [line] = board.lines([world.dag("nightly", {"type": "PartitionedAtRuntime"})])
+        assert line.late == ""
+
+
 class TestLines:
     def test_the_last_runs_stand_oldest_first(self):
         made = world.dag("nightly", {"type": "PartitionedAtRuntime"})
