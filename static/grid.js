@@ -91,6 +91,22 @@
     follow(event.deltaY < 0 ? event.target.closest(".bar.tall a") : shallower());
   }, { passive: false });
 
-  document.addEventListener("htmx:afterSettle", settleAll);
-  settleAll();
+  // What is selected or linked may lie beyond the edge of the grid's own box: the box goes there, once.
+  const asked = () => ["sel", "key"].map((name) => new URLSearchParams(location.search).get(name)).join(" ");
+  let revealed = " ";
+  const reveal = () => {
+    const box = document.querySelector(".gridbox");
+    if (!box || asked() === revealed) return;
+    revealed = asked();
+    const marked = [...box.querySelectorAll("a.c:is(.on, [aria-current])")].map((cell) => cell.getBoundingClientRect());
+    const edge = box.getBoundingClientRect();
+    const left = box.querySelector("tbody th[scope=row]")?.getBoundingClientRect().right ?? edge.left;
+    const top = box.querySelector("thead")?.getBoundingClientRect().bottom ?? edge.top;
+    const sees = (cell) => cell.left >= left && cell.right <= edge.right && cell.top >= top && cell.bottom <= edge.bottom;
+    if (marked.length && !marked.some(sees)) box.scrollBy(marked[0].left - left - 8, marked[0].top - top - 8);
+  };
+  for (const act of [settleAll, reveal]) {
+    document.addEventListener("htmx:afterSettle", act);
+    act();
+  }
 })();

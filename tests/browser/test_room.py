@@ -26,6 +26,13 @@ TOTALS_IN_SIGHT = """() => {
   return totals.map((total) => total.getBoundingClientRect().right <= edge);
 }"""
 
+SHADE = """() => Number(getComputedStyle(document.querySelector(".gridbox"), "::after").opacity)"""
+
+REFRESH = """() => new Promise((done) => {
+  document.addEventListener("htmx:afterSettle", done, { once: true });
+  htmx.trigger("#board", "refresh");
+})"""
+
 PLAN = "/backfills/new?dag=sum_up_sales&selection=[2026-03-09...2026-03-15]&each=yes"
 
 
@@ -56,6 +63,46 @@ class TestGrid:
         in_sight = page.evaluate(TOTALS_IN_SIGHT)
         assert in_sight
         assert all(in_sight)
+
+
+class TestGridOnAPhone:
+    """It scrolls in its own box, under its heads; a shade says that it goes on."""
+
+    @pytest.mark.parametrize("path", ["/assets/hourly_sales", "/assets/stock_lists"])
+    def test_the_page_stays_where_it_is(self, page: Page, path: str):
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.goto(path)
+        assert page.evaluate(PAST_THE_EDGE) == 0
+        box = page.locator(".gridbox")
+        head = box.locator("tbody th[scope=row]").first
+        place = head.bounding_box()
+        assert self.shade(page) == 1
+        box.evaluate("box => box.scrollBy(120, 0)")
+        assert head.bounding_box()["x"] == place["x"]
+        box.evaluate("box => box.scrollBy(9999, 0)")
+        # The offset of the last frame counts, not that of this moment.
+        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        assert self.shade(page) == 0
+        assert head.bounding_box()["x"] == place["x"]
+        assert box.locator("td.sum a").first.bounding_box()["x"] < 390
+
+    @pytest.mark.parametrize("asked", ["sel=2026-03-28", "key=2026-03-28"])
+    def test_what_is_asked_for_is_brought_into_sight_once(self, page: Page, asked: str):
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.goto(f"/assets/stock_lists?{asked}")
+        box, cell = page.locator(".gridbox"), page.locator(".grid a.c:is(.on, [aria-current])")
+        assert box.bounding_box()["x"] < cell.bounding_box()["x"] < 380
+        box.evaluate("box => box.scrollTo(0, 0)")
+        page.evaluate(REFRESH)
+        assert box.evaluate("box => box.scrollLeft") == 0
+
+    def test_a_grid_that_fits_has_no_shade(self, page: Page):
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.goto("/assets/shelves")
+        assert self.shade(page) == 0
+
+    def shade(self, page: Page) -> float:
+        return page.evaluate(SHADE)
 
 
 class TestSide:
