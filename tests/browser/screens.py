@@ -8,12 +8,13 @@ import argparse
 import contextlib
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.browser.chromium import ARGUMENTS, sign_in
+from tests.browser.unattended import STATES, unattended
 from tests.installed import LOGIN, Installation
 from tests.servers import chromium_path
 
@@ -97,22 +98,30 @@ def main() -> None:
         for theme in ("light", "dark"):
             for width in SIZES:
                 take(browser, address, options, theme, width)
+        if not (options.papers or options.address):
+            directory = Path(stack.enter_context(tempfile.TemporaryDirectory()), "var")
+            made = stack.enter_context(unattended(directory))
+            for theme in ("light", "dark"):
+                for width in SIZES:
+                    take_rare(browser, made.address(), options, theme, width)
+
+
+def take_rare(browser: Browser, address: str, options: argparse.Namespace, theme: str, width: int) -> None:
+    """Every state that passes quickly, in one theme and width."""
+    context, page, picture = _open(browser, address, options, theme, width)
+    sign_in(page, *LOGIN)
+    for name, path in STATES.items():
+        page.goto(path)
+        picture(name)
+    context.close()
 
 
 def take(browser: Browser, address: str, options: argparse.Namespace, theme: str, width: int) -> None:
     """Every screen in one theme and width, as `NAME-THEME-WIDTH.png`."""
-    context = browser.new_context(
-        base_url=address, color_scheme=theme, viewport={"width": width, "height": SIZES[width]}
-    )
-    page = context.new_page()
+    context, page, picture = _open(browser, address, options, theme, width)
 
     def is_wanted(name: str) -> bool:
         return not options.papers or name in PAPERS.get((theme, width), ())
-
-    def picture(name: str) -> None:
-        page.wait_for_load_state("networkidle")
-        path = options.directory / f"{name}-{theme}-{width}.png"
-        page.screenshot(path=path, full_page=not options.papers)
 
     page.goto("/sign-in")
     if is_wanted("sign-in"):
@@ -132,6 +141,23 @@ def take(browser: Browser, address: str, options: argparse.Namespace, theme: str
         ask(page)
         picture("question")
     context.close()
+
+
+def _open(
+    browser: Browser, address: str, options: argparse.Namespace, theme: str, width: int
+) -> tuple[BrowserContext, Page, Callable[[str], None]]:
+    """A window, its page, and what takes a picture of that by a name."""
+    context = browser.new_context(
+        base_url=address, color_scheme=theme, viewport={"width": width, "height": SIZES[width]}
+    )
+    page = context.new_page()
+
+    def picture(name: str) -> None:
+        page.wait_for_load_state("networkidle")
+        path = options.directory / f"{name}-{theme}-{width}.png"
+        page.screenshot(path=path, full_page=not options.papers)
+
+    return context, page, picture
 
 
 def begin_backfill(page: Page) -> None:
