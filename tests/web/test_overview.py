@@ -138,3 +138,7 @@ class TestBehind:
         world.asset("days", partitions=specs.dump(DailyPartitions("2026-03-01", "2026-03-08")))
         emit("days", "2026-03-07")
         assert "newer without data" not in read(visitor.get("/")).text
+
+    def test_one_that_never_had_data_says_so(self, visitor):
+        world.asset("days", partitions=specs.dump(DailyPartitions("2026-03-01", "2026-03-08")))
+        assert "7 missing none yet" in read(visitor.get("/")).text
