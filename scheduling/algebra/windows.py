@@ -25,6 +25,9 @@ from scheduling.algebra.periods import (
     start_of,
 )
 
+MOST_MEMBERS = 100_000
+"""Each is a key that is looked for: a year of minutes would take gigabytes."""
+
 
 class Direction(StrEnum):
     """Which period a key names: the one that starts at it, the one that ends at it, or the next one."""
@@ -53,7 +56,7 @@ class PeriodWindow(Window):
     Subclass it and override `keeps` for a window with gaps, such as one of business days only.
 
     :param direction: whether a key names the period that starts at it, the one that ends at it, or the next.
-    :param members: the finer periods that it is made of.
+    :param members: the finer periods that it is made of, at most `MOST_MEMBERS`.
     """
 
     direction: Direction = Direction.FORWARD
@@ -66,6 +69,12 @@ class PeriodWindow(Window):
         if not self.period.holds(self.members):
             raise InvalidDefinition(
                 f"a {self.period.value} is not made of whole {self.members.value}s", path="members"
+            )
+        if self.most() > MOST_MEMBERS:
+            raise InvalidDefinition(
+                f"a {self.period.value} has up to {self.most():,} {self.members.value}s; "
+                f"a window has at most {MOST_MEMBERS:,} members",
+                path="members",
             )
 
     @property

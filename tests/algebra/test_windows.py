@@ -125,6 +125,18 @@ class TestMembers:
         with pytest.raises(InvalidDefinition, match="is not a grain"):
             YearWindow(members="fortnight")
 
+    @pytest.mark.parametrize(
+        ("window", "members"),
+        [(MonthWindow, "second"), (QuarterWindow, "minute"), (YearWindow, "minute"), (YearWindow, "second")],
+    )
+    def test_are_not_more_than_anyone_could_look_for(self, window, members):
+        with pytest.raises(InvalidDefinition, match="a window has at most 100,000 members") as refusal:
+            window(members=members)
+        assert refusal.value.path == "members"
+
+    def test_are_as_many_as_a_month_has_minutes(self):
+        assert MonthWindow(members="minute").most() == 31 * 24 * 60
+
     def test_are_those_that_exist(self):
         assert len(walls(DayWindow(), "2026-03-08", NEW_YORK)) == 23
         assert len(walls(DayWindow(), "2026-11-01", NEW_YORK)) == 25
