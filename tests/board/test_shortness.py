@@ -83,3 +83,12 @@ class TestKeys:
         with CaptureQueriesContext(connection) as found:
             assert short_keys(assets) == {}
         assert len(found) == 1
+
+    @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL knows how many there are")
+    def test_are_found_by_their_runs_however_many_partitions_the_asset_has(self, fired):
+        with CaptureQueriesContext(connection) as found:
+            short_keys([asset("daily")])
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN QUERY PLAN {found[-1]['sql']}")
+            [(*_, plan)] = cursor.fetchall()
+        assert "partition_of_outcome" in plan
