@@ -81,7 +81,7 @@ def _end_of(work: Work) -> Callable[[datetime], None]:
         sentence = timeouts.sentence(run)
         work.lines.add(f"The run {sentence}.")
         return lambda at: _fail(work, sentence, at)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # the task's own: no signal to a worker is raised where runs are executed
         trace = trace_of(error, caller=__file__)
         work.lines.add(trace)
         return lambda at: _fail(work, trace, at)

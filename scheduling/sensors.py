@@ -108,7 +108,7 @@ def _take(sensor: Sensor, number: int, seen: Look, clock: Clock) -> None:
         _call(sensor, seen)
         with transaction.atomic():
             _record(sensor, number, seen, seen.at, clock())
-    except (Exception, SystemExit, RunTimedOut) as error:
+    except BaseException as error:  # of the function, as in execution
         _fail(sensor, number, error, seen.at, clock())
 
 

@@ -138,9 +138,24 @@ class TestFailures:
         assert "direct cause" in error
         assert error.endswith("ValueError: no rows")
 
-    def test_include_a_task_that_exits(self, directory):
-        defined(directory, """with DAG("d"):\n    @task\n    def leave(): raise SystemExit(3)""")
-        assert run().error.endswith("SystemExit: 3")
+    @pytest.mark.parametrize(
+        "error", ["SystemExit: 3", "KeyboardInterrupt", "GeneratorExit", "asyncio.exceptions.CancelledError"]
+    )
+    def test_include_a_task_that_wants_to_end_more_than_itself(self, directory, error):
+        defined(
+            directory,
+            f"""
+            import asyncio
+            with DAG("d", retries=1):
+                @task
+                def leave(): raise {error.replace(": 3", "(3)")}
+            """,
+        )
+        ended = run()
+        assert (ended.state, ended.failures) == ("queued", 1)
+        assert ended.error.startswith("Traceback")
+        assert ended.error.endswith(error)
+        assert log(ended)[: len(ended.error.splitlines())] == ended.error.splitlines()
 
     def test_include_a_file_that_broke_meanwhile(self, directory):
         defined(directory, """DAG("d")""")

@@ -152,6 +152,7 @@ class TestLook:
             ("look.cursor = 7", "look.cursor is text without NUL, not 7: json.dumps makes text of it"),
             ("look.report('inbox', '')", "event 1: a partition key cannot be empty"),
             ("raise SystemExit(3)", "SystemExit: 3"),
+            ("raise KeyboardInterrupt", "KeyboardInterrupt: "),
         ],
     )
     def test_that_fails_records_nothing_else(self, directory, body, sentence):
