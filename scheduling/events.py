@@ -14,6 +14,7 @@ from scheduling import dating, doorbell, extras, journal, states
 from scheduling.algebra.errors import InvalidKey, PartitionError
 from scheduling.algebra.keys import validate_key
 from scheduling.journal import Deed
+from scheduling.masking import masked
 
 Source = AssetEvent.Source
 
@@ -49,8 +50,8 @@ class IdempotencyKeyTaken(PartitionError):
 class EventReport:
     """What somebody reports: this partition of this asset changed.
 
-    `extra` describes the event and is never scheduled on; `marks` are kept with it, and say how it came. An
-    empty `idempotency_key` is none.
+    `extra` describes the event and is never scheduled on; it is kept without secrets, and with `marks`, which
+    say how it came. An empty `idempotency_key` is none.
     """
 
     asset: Asset
@@ -194,7 +195,7 @@ def _event(report: EventReport, source: Source, deed: Deed, at: datetime, run: D
         asset=report.asset,
         partition_key=report.partition_key,
         partition_date=run.partition_date if run and report.partition_key == run.partition_key else None,
-        extra={**report.extra, **report.marks},
+        extra={**masked(report.extra), **report.marks},
         source=source,
         source_run=run,
         source_task_id=report.task_id,
@@ -222,8 +223,9 @@ def _taken(report: EventReport) -> str:
 
 
 def _said(extra: dict[str, Any]) -> Any:
-    """`extra` as it is read back, without the mark of the way by which it came."""
-    return json.loads(json.dumps({name: value for name, value in extra.items() if name != FROM_REST_API}))
+    """`extra` as it is kept and read back, without the mark of the way by which it came."""
+    said = {name: value for name, value in extra.items() if name != FROM_REST_API}
+    return json.loads(json.dumps(masked(said)))
 
 
 def _known(reports: Sequence[EventReport]) -> dict[tuple[int, str] | int, AssetEvent]:

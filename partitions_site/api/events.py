@@ -27,7 +27,6 @@ from scheduling import mapping, wiping
 from scheduling.belonging import Sight
 from scheduling.events import FROM_REST_API, EventReport, Registered, check, register_each, register_events
 from scheduling.journal import Deed
-from scheduling.masking import masked
 
 NEW_EVENT = EventOut()
 
@@ -137,8 +136,7 @@ def register(reports: list[EventReport], request: Request) -> list[Registered]:
 def report_of(asked: dict[str, Any], asset: Asset, name: str | None) -> EventReport:
     """What `asked` says of `asset`; an `extra` is kept with a mark that it came by this way."""
     marks = {FROM_REST_API: True} if "extra" in asked else {}
-    extra = masked(asked.get("extra", {}))
-    return EventReport(asset, asked["partition_key"], extra, name, marks=marks)
+    return EventReport(asset, asked["partition_key"], asked.get("extra", {}), name, marks=marks)
 
 
 def _shown(request: Request) -> "QuerySet[AssetEvent]":

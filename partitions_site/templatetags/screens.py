@@ -15,8 +15,10 @@ from scheduling.algebra.progress import Progress
 from scheduling.algebra.verdicts import Kind, Verdict
 from scheduling.board import Look
 from scheduling.configuration.assets import DEFAULT_GROUP
+from scheduling.masking import masked
 
 register = template.Library()
+register.filter("masked", masked)
 
 MOST_MEMBERS = 62
 

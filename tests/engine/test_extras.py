@@ -10,7 +10,7 @@ from scheduling.events import EventReport
 from scheduling.extras import NotKept
 from scheduling.runs import Ask
 from tests.engine.executing import defined, emitted, run
-from tests.engine.world import ALICE, NOW, RUNTIME, asset, dag
+from tests.engine.world import ALICE, NOW, RUNTIME, asset, dag, part
 
 WRITER = """
     def nest(levels): return {"a": nest(levels - 1)} if levels else 1
@@ -96,6 +96,27 @@ class TestEntrance:
         ended = run(key="k")
         assert (ended.state, emitted(ended)) == ("failed", [])
         assert ended.error.startswith("the extra of out has 800")
+
+    def test_of_a_task_keeps_no_secrets(self, directory):
+        first = "extra = {'password': 'hunter2', 'rows': 5}"
+        second = "add_partitions('k', {'deep': ({'api_key': 'hunter2'},), 'token': 7})"
+        defined(
+            directory, WRITER.replace("{said}", f"outlet_events[out].{first}; outlet_events[out].{second}")
+        )
+        kept = {"password": "***", "rows": 5, "deep": [{"api_key": "***"}], "token": 7}
+        assert emitted(run(key="k")) == [("out", "k", kept)]
+        assert part("out", "k").extra == kept
+
+    def test_of_a_report_keeps_no_secrets(self):
+        report = EventReport(asset("a"), "k", {"password": "hunter2"}, marks={"by_hand": True})
+        events.register_events([report], source=events.Source.PERSON, deed=ALICE, at=NOW)
+        assert AssetEvent.objects.get().extra == {"password": "***", "by_hand": True}
+
+    def test_of_a_report_with_secrets_may_come_twice(self):
+        report = EventReport(asset("a"), "k", {"password": "hunter2"}, "once")
+        for is_new in (True, False):
+            [told] = events.register_events([report], source=events.Source.PERSON, deed=ALICE, at=NOW)
+            assert told.is_new is is_new
 
     def test_of_a_report_refuses_all_of_them(self):
         reports = [EventReport(asset("a"), key, extra) for key, extra in [("k", {}), ("l", nest(11))]]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.models import AssetEvent, JournalEntry
+from core.models import AssetEvent, JournalEntry, Partition
 from tests.engine import world
 from tests.engine.world import HOURS_TO_DAY, asset, consumer, emit, hours, turn
 from tests.web.reading import read
@@ -39,6 +39,16 @@ class TestPanel:
             at=world.NOW,
         )
         assert "4711" in read(visitor.part("/assets/daily?key=2026-03-09", "panel")).text
+
+    def test_secrets_that_were_kept_before_are_not_shown(self, visitor):
+        emit("daily", "2026-03-09")
+        kept = {"password": "hunter2", "rows": 4711}
+        AssetEvent.objects.update(extra=kept)
+        Partition.objects.update(extra=kept)
+        for query in ("key=2026-03-09", "tab=events"):
+            text = read(visitor.get(f"/assets/daily?{query}")).text
+            assert "4711" in text
+            assert "hunter2" not in text
 
     def test_without_a_key_it_explains_the_pictures(self, visitor):
         asset("daily")
