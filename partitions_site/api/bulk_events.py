@@ -12,6 +12,7 @@ from partitions_site.api.auth import GROUPED, Address, sight_of
 from partitions_site.api.errors import Invalid, problem
 from partitions_site.api.events import EventIn, register, report_of
 from partitions_site.api.forms import read
+from partitions_site.api.once import HEADER, once
 from partitions_site.api.parsing import JsonBody, NdjsonBody
 from partitions_site.api.plain import PLAIN, is_plain
 from partitions_site.api.schema import gives
@@ -43,8 +44,10 @@ class BulkEvents(Address):
             "application/json": EventIn(many=True),
             "application/x-ndjson": EventIn,
         },
+        parameters=[HEADER],
         responses=gives(BulkOut, refusals=(409, 413, 415, 422)),
     )
+    @once
     def post(self, request: Request) -> Response:
         asked = _read_many(request)
         assets = _assets_of(request, asked)

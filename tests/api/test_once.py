@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from core.models import Backfill, DagRun
+from core.models import AssetEvent, Backfill, DagRun
 from partitions_site import roles
 from partitions_site.models import GivenAnswer
 
@@ -20,6 +20,37 @@ DATES = {
 
 def post(client, url, body, key="k"):
     return client.post(url, body, HTTP_IDEMPOTENCY_KEY=key)
+
+
+class TestBulk:
+    BULK = "/api/v2/assets/events/bulk"
+
+    def test_twice_records_them_once(self, api, lab):
+        body = [{"asset_id": lab["plain_asset"].pk, "partition_key": key} for key in ("a", "b")]
+        first, second = post(api, self.BULK, body), post(api, self.BULK, body)
+        assert first.json()["created"] == 2
+        assert (second.status_code, second.json()) == (200, first.json())
+        assert second.headers["Idempotency-Replayed"] == "true"
+        assert AssetEvent.objects.count() == 2
+
+    def test_others_under_the_same_key_are_refused(self, api, lab):
+        for key, status in (("a", 200), ("b", 422)):
+            body = [{"asset_id": lab["plain_asset"].pk, "partition_key": key}]
+            assert post(api, self.BULK, body).status_code == status
+        assert AssetEvent.objects.get().partition_key == "a"
+
+    def test_a_refusal_keeps_nothing(self, api, lab):
+        assert post(api, self.BULK, [{"asset_id": 0}]).status_code == 422
+        body = [{"asset_id": lab["plain_asset"].pk}]
+        assert post(api, self.BULK, body).status_code == 200
+
+    def test_lines_are_told_apart_like_a_list(self, api, lab):
+        line = f'{{"asset_id": {lab["plain_asset"].pk}, "partition_key": "a"}}\n'
+        for _ in range(2):
+            kind = "application/x-ndjson"
+            answer = api.generic("POST", self.BULK, line, content_type=kind, HTTP_IDEMPOTENCY_KEY="lines")
+            assert answer.json()["created"] == 1
+        assert AssetEvent.objects.count() == 1
 
 
 class TestTrigger:
