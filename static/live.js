@@ -78,8 +78,9 @@
   // A key that means nothing keeps its form from being sent, with the reason.
   for (const name of ["htmx:afterSwap", "htmx:afterSettle"]) {
     document.addEventListener(name, () => {
-      const means = document.getElementById("means");
-      means?.closest("form").querySelector("[name=key]").setCustomValidity(means.dataset.wrong ?? "");
+      for (const means of document.querySelectorAll("#means, #tells")) {
+        means.closest("form").querySelector("[name=key]").setCustomValidity(means.dataset.wrong ?? "");
+      }
     });
   }
 

@@ -1,5 +1,6 @@
 """One asset: its board, the panel of one partition; and an event recorded by hand."""
 
+from datetime import datetime
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -10,9 +11,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from core.models import Asset, AssetEvent, Dag
 from partitions_site.web import asset_tabs, boards, keys
+from partitions_site.web.confirm import check_meant
 from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, go, later, sight_of
-from scheduling import board, dynamic, events, mapping
+from scheduling import asset_keys, board, dynamic, events, mapping
 from scheduling.algebra.errors import PartitionError
+from scheduling.asset_keys import AssetKey
 
 
 @require_safe
@@ -50,12 +53,14 @@ def record(request: HtmxRequest) -> HttpResponse:
     given = request.POST if request.method == "POST" else request.GET
     row = found(request, Asset.objects.active(), "core.add_assetevent", name=given.get("asset", ""))
     key = given.get("key", "")
-    context = {"asset": row, "key": key, "problem": "", "back": _page_of(row, key)}
-    parts = ("assets/record.html", "assets/_dialog.html")
+    means = _means(row, key, timezone.now())
+    context = {"asset": row, "key": key, "means": means, "problem": "", "back": _page_of(row, key)}
+    parts = ("assets/record.html", ("assets/_dialog.html", "assets/_tells.html"))
     if request.method != "POST":
         return answer(request, *parts, context)
     report = events.EventReport(row, key or None, {"recorded_by_hand": True})
     try:
+        check_meant(means["doubt"], given, "record it again")
         [recorded] = events.register_events(
             [report], source=AssetEvent.Source.PERSON, deed=deed(request), at=timezone.now()
         )
@@ -66,6 +71,15 @@ def record(request: HtmxRequest) -> HttpResponse:
         if sight_of(request).sees(problem.dag):
             messages.warning(request, f"{problem.dag} cannot count it: {problem.sentence}.")
     return go(request, _page_of(row, key))
+
+
+def _means(row: Asset, key: str, now: datetime) -> dict[str, str]:
+    """What a typed key means to the asset: in `words`, with a `doubt`, or why it is `wrong`."""
+    try:
+        meant = asset_keys.of_key(row, key, now=now) if key else AssetKey()
+    except PartitionError as error:
+        return {"wrong": str(error), "words": "", "doubt": ""}
+    return {"wrong": "", "words": meant.words, "doubt": meant.doubt}
 
 
 def _page_of(row: Asset, key: str) -> str:

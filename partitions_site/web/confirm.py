@@ -1,6 +1,6 @@
 """A question before a deed: a dialog where scripts run, a page where they do not, and the deed itself."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from django.contrib import messages
@@ -33,6 +33,16 @@ class Question:
     is_grave: bool = False
     asks_reason: bool = True
     answers: tuple[Answer, ...] = ()
+
+
+class NotMeant(PartitionError):
+    """A key that somebody may have typed by mistake, and has not said to mean."""
+
+
+def check_meant(doubt: str, given: Mapping[str, str], then: str) -> None:
+    """:raises NotMeant: if there is a `doubt` about a key, and no tick that it is meant."""
+    if doubt and given.get("on_purpose") != "yes":
+        raise NotMeant(f"{doubt}. Tick that you mean it, and {then}")
 
 
 def ask(request: HtmxRequest, question: Question, *, problem: str = "", status: int = 200) -> HttpResponse:

@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from core.models import AssetEvent, Dag, DagRun, Dependency, Outlet
+from partitions_site.web.confirm import check_meant
 from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, go, later, sight_of
 from scheduling import board, configuration, listening, runs, ticks
 from scheduling import meaning as meaning_of
@@ -122,10 +123,6 @@ class TooManyKeys(PartitionError):
     """More keys than the trigger form takes."""
 
 
-class NotMeant(PartitionError):
-    """A key that somebody may have typed by mistake, and has not said to mean."""
-
-
 def _dependencies(dag: Dag) -> list[Dependency]:
     """What it listens to; `is_unheard` where nobody writes that and no event of it has come."""
     writers = Outlet.objects.filter(asset=OuterRef("asset"), dag__is_active=True)
@@ -139,8 +136,7 @@ def _check(form: dict[str, Any], given: Mapping[str, str]) -> None:
         raise KeyNeeded(f"say for which partition key to run {form['dag'].dag_id}")
     if len(form["keys"]) > MOST_KEYS:
         raise TooManyKeys(f"{len(form['keys'])} keys are more than {MOST_KEYS}: plan a backfill for so many")
-    if form["means"].doubt and given.get("on_purpose") != "yes":
-        raise NotMeant(f"{form['means'].doubt}. Tick that you mean it, and trigger again")
+    check_meant(form["means"].doubt, given, "trigger again")
 
 
 def _for(made: Sequence[DagRun]) -> str:

@@ -10,24 +10,42 @@ pytestmark = pytest.mark.browser
 
 
 class TestDialog:
-    def test_a_wrong_answer_keeps_the_question_and_what_was_typed(self, context: BrowserContext):
-        page = context.new_page()  # whose console may complain of the refusal
+    def test_what_can_be_no_key_is_refused_before_it_is_sent(self, page: Page):
         page.goto("/assets/invoices")
         page.get_by_role("link", name="Record an event…").click()
         dialog = page.get_by_role("dialog")
-        dialog.get_by_label("Partition key").fill("x\u0001")
+        key = dialog.get_by_label("Partition key")
+        key.fill("x\u0001")
+        tells = dialog.locator("#tells")
+        expect(tells).to_contain_text("control character")
         dialog.get_by_role("button", name="Record event").click()
-        expect(dialog.get_by_role("alert")).to_contain_text("control character")
-        expect(dialog.get_by_label("Partition key")).to_have_value("x\u0001")
+        assert key.evaluate("field => field.validationMessage") == tells.inner_text().strip()
+
+    def test_an_unexpected_key_is_recorded_only_on_purpose(self, page: Page):
+        page.goto("/assets/daily_sales")
+        page.get_by_role("link", name="Record an event…").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_label("Partition key").press_sequentially("2026-03-09")
+        tells = dialog.locator("#tells")
+        expect(tells).to_have_text("Monday 9 March 2026 (UTC)")
+        dialog.get_by_label("Partition key").fill("2026-3-9")
+        expect(tells).to_contain_text("It is none of the keys that daily_sales should have")
+        record = dialog.get_by_role("button", name="Record event")
+        record.click()
+        expect(record).to_be_visible()
+        dialog.get_by_label("Record it all the same.").check()
+        record.click()
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        expect(page.get_by_text("Recorded an event of daily_sales, partition 2026-3-9.")).to_be_visible()
 
     def test_two_clicks_are_one_deed(self, page: Page, installation: Installation):
-        page.goto("/assets/invoices?key=twice")
+        page.goto("/assets/invoices?key=2026-02-02")
         page.get_by_role("link", name="Record an event…").last.click()
         page.get_by_role("dialog").get_by_role("button", name="Record event").dblclick()
         expect(page.get_by_role("dialog")).to_have_count(0)
         panel = page.get_by_role("complementary", name="Partition")
         expect(panel.locator(".state").first).to_have_text("materialized")
-        events = installation.request("GET", "/api/v2/assets/events?partition_key=twice")[1]
+        events = installation.request("GET", "/api/v2/assets/events?partition_key=2026-02-02")[1]
         assert events["total_entries"] == 1
 
 

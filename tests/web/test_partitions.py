@@ -83,6 +83,33 @@ class TestRecord:
         assert read(response).all("p", role="alert")[0].text
         assert AssetEvent.objects.count() == 0
 
+    @pytest.mark.parametrize(
+        ("key", "doubt"),
+        [
+            ("2026-3-9", "It is none of the keys that daily should have: "),
+            ("2026-02-28", "It is none of the keys that daily should have: "),
+            ("2999-01-01", "Its period has not begun yet."),
+        ],
+    )
+    def test_a_key_that_may_be_a_mistake_is_recorded_only_on_purpose(self, visitor, key, doubt):
+        asset("daily", partitions=DAYS)
+        form = {"asset": "daily", "key": key}
+        assert doubt in read(visitor.part(f"/record?asset=daily&key={key}", "tells")).text
+        refused = visitor.post("/record", form)
+        assert refused.status_code == 422
+        assert "Tick that you mean it, and record it again" in read(refused).all("p", role="alert")[0].text
+        assert AssetEvent.objects.count() == 0
+        visitor.post("/record", {**form, "on_purpose": "yes"})
+        assert AssetEvent.objects.get().partition_key == key
+
+    def test_what_a_key_means_is_said_while_it_is_typed(self, visitor):
+        asset("daily", partitions=DAYS)
+        page = read(visitor.part("/record?asset=daily&key=2026-03-10", "tells"))
+        assert page.text == "Tuesday 10 March 2026 (UTC)"
+        assert page.elements[0].attributes["class"] == "means good"
+        page = read(visitor.part("/record?asset=daily&key=%20x", "tells"))
+        assert "white space" in page.elements[0].attributes["data-wrong"]
+
     def test_without_a_key_it_is_an_event_of_the_asset(self, visitor):
         asset("hourly")
         assert visitor.post("/record", {"asset": "hourly", "key": ""})["Location"] == "/assets/hourly"
@@ -98,6 +125,8 @@ class TestRecord:
         assert page.all("html") == []
         assert page.all("h2")[0].text == "Record an event of hourly"
 
+
+DAYS = {"type": "TimePartitions", "cadence": "day", "start": "2026-03-01"}
 
 NASTY = [
     "a/b//c",
