@@ -1,5 +1,7 @@
 """Keys of dynamic partitions, added and removed by hand."""
 
+import re
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -12,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 from core.models import Asset, DynamicKey
 from partitions_site import grants
 from partitions_site.web import confirm
-from partitions_site.web.confirm import Question
+from partitions_site.web.confirm import Question, check_meant
 from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, go
 from scheduling import dynamic
 from scheduling.algebra.errors import InvalidKey, PartitionError
@@ -28,7 +30,7 @@ def add(request: HtmxRequest) -> HttpResponse:
     given = request.POST if request.method == "POST" else request.GET
     row = found(request, Asset.objects.active(), ADD, name=given.get("asset", ""))
     names = dynamic.names_of(row)
-    context = {"asset": row, "names": names, "keys": given.get("keys", ""), "problem": ""}
+    context = {"asset": row, "names": names, "keys": given.get("keys", ""), "problem": "", "doubt": ""}
     context["back"] = reverse("asset", args=[row.name])
     parts = ("keys/add.html", "keys/_dialog.html")
     if request.method != "POST":
@@ -38,6 +40,8 @@ def add(request: HtmxRequest) -> HttpResponse:
         if not wanted:
             raise InvalidKey("say which keys to add, one a line")
         _check_all(request, ADD, name)
+        context["doubt"] = _doubt(wanted)
+        check_meant(context["doubt"], given, "add again")
         added = dynamic.add(name, wanted, deed=deed(request), at=timezone.now())
     except PartitionError as error:
         return answer(request, *parts, context | {"problem": str(error)}, status=422)
@@ -87,6 +91,12 @@ def _check_all(request: HtmxRequest, right: str, name: str) -> None:
     """:raises PermissionDenied: unless they may, for every asset that shares these partitions."""
     if not grants.may_with_partitions(request.user, right, name):
         raise PermissionDenied(f"{name} are the partitions of others, too, that are not yours to change")
+
+
+def _doubt(wanted: Sequence[str]) -> str:
+    """Why one of these lines may be meant as several keys, if one may."""
+    joined = next((each for each in wanted if re.search(r"[,;]", each)), "")
+    return f"{joined!r} would be one key: those that are several stand one a line" if joined else ""
 
 
 def _lines(text: str) -> list[str]:

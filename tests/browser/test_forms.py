@@ -10,6 +10,16 @@ pytestmark = pytest.mark.browser
 
 
 class TestDialog:
+    def test_a_wrong_answer_keeps_the_question_and_what_was_typed(self, context: BrowserContext):
+        page = context.new_page()  # whose console may complain of the refusal
+        page.goto("/assets/stores")
+        page.get_by_role("link", name="Add keys…").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_label("Partition keys").fill("east, west")
+        dialog.get_by_role("button", name="Add keys").click()
+        expect(dialog.get_by_role("alert")).to_contain_text("'east, west' would be one key")
+        expect(dialog.get_by_label("Partition keys")).to_have_value("east, west")
+
     def test_what_can_be_no_key_is_refused_before_it_is_sent(self, page: Page):
         page.goto("/assets/invoices")
         page.get_by_role("link", name="Record an event…").click()

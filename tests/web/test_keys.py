@@ -49,6 +49,23 @@ class TestAdding:
         assert page.all("textarea")[0].text == keys.strip()
         assert dynamic.keys_of("store") == ("north",)
 
+    @pytest.mark.parametrize("keys", ["globex, initech", "globex;initech", "acme\nglobex,initech"])
+    def test_what_looks_like_several_on_one_line_is_added_only_on_purpose(self, visitor, stores, keys):
+        form = {"asset": "stores", "keys": keys}
+        answer = visitor.post(ADD, form)
+        assert answer.status_code == 422
+        assert "would be one key: those that are several stand one a line" in read(answer).text
+        assert dynamic.keys_of("store") == ("north",)
+        assert read(answer).fields["on_purpose"] == "yes"
+        visitor.post(ADD, form | {"on_purpose": "yes"})
+        assert dynamic.keys_of("store") == ("north", *keys.split("\n"))
+
+    def test_is_told_of_where_there_is_none_yet(self, visitor):
+        world.asset("stores", partitions=STORE)
+        world.asset("plain")
+        assert "when a key is added: with “Add keys…”" in read(visitor.get("/assets/stores")).text
+        assert "Add keys" not in read(visitor.get("/assets/plain")).text
+
     def test_asks_of_which_dimension_where_there_are_two(self, visitor, stores):
         by = {name: DynamicPartitions(name) for name in ("store", "till")}
         world.asset("sales", partitions=specs.dump(MultiPartitions(by)))
