@@ -23,7 +23,8 @@ class Answer:
 class Question:
     """What is asked: the deed on the button, what it will do, and where to go if the answer is no.
 
-    `answers` are the ways in which it can be done, the usual one first.
+    `answers` are the ways in which it can be done, the usual one first. Without a `button` there is nothing
+    to do any more; `leads_to` is the address and the name of what came of it.
     """
 
     title: str
@@ -33,6 +34,7 @@ class Question:
     is_grave: bool = False
     asks_reason: bool = True
     answers: tuple[Answer, ...] = ()
+    leads_to: tuple[str, str] | None = None
 
 
 class NotMeant(PartitionError):
@@ -50,16 +52,22 @@ def ask(request: HtmxRequest, question: Question, *, problem: str = "", status: 
     return answer(request, "confirm/page.html", "confirm/_dialog.html", context, status=status)
 
 
-def act(request: HtmxRequest, question: Question, deed: Callable[[], tuple[str, str]]) -> HttpResponse:
+def act(
+    request: HtmxRequest,
+    question: Question,
+    deed: Callable[[], tuple[str, str]],
+    over: Callable[[], Question | None] = lambda: None,
+) -> HttpResponse:
     """Ask on GET, act on POST.
 
     :param deed: does it and returns where to go on and what to say there; a `PartitionError` is shown.
+    :param over: what to show instead of `question` where there is nothing to do any more.
     """
     if request.method != "POST":
-        return ask(request, question)
+        return ask(request, over() or question)
     try:
         address, sentence = deed()
     except PartitionError as error:
-        return ask(request, question, problem=str(error), status=409)
+        return ask(request, over() or question, problem=str(error), status=409)
     messages.success(request, sentence)
     return go(request, address)

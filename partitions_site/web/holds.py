@@ -124,7 +124,7 @@ def fire(request: HtmxRequest, pk: int) -> HttpResponse:
         run = engine.fire_now(row, deed=deed(request), at=timezone.now())
         return reverse("run", args=[run.pk]), f"Fired: {row.dag} runs for {row.partition_key}."
 
-    return confirm.act(request, question, do)
+    return confirm.act(request, question, do, lambda: _over(request, pk))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -149,7 +149,24 @@ def cancel(request: HtmxRequest, pk: int) -> HttpResponse:
             "held_run", args=[pk]
         ), f"Cancelled: {row.dag} {row.partition_key} is not held any more."
 
-    return confirm.act(request, question, do)
+    return confirm.act(request, question, do, lambda: _over(request, pk))
+
+
+def _over(request: HtmxRequest, pk: int) -> Question | None:
+    """What there is to say of one that somebody, or the engine, has closed."""
+    row = _get(request, pk)
+    if row.state == HeldRun.State.HELD:
+        return None
+    run = row.run
+    return Question(
+        title="It is not held any more",
+        sentences=(
+            f"{row.dag} {row.partition_key}: {row.state}{f' by {row.closed_by}' if row.closed_by else ''}.",
+        ),
+        button="",
+        back=reverse("held_run", args=[pk]),
+        leads_to=(reverse("run", args=[run.pk]), f"Its run: {run.state}") if run else None,
+    )
 
 
 def _get(request: HtmxRequest, pk: int, right: str = "") -> HeldRun:

@@ -279,8 +279,19 @@ class TestFire:
         visitor.post(f"/held/{day.pk}/fire")
         response = visitor.post(f"/held/{day.pk}/fire")
         assert response.status_code == 409
-        assert "is not held any more" in read(response).text
-        assert DagRun.objects.count() == 1
+        page = read(response)
+        assert "is not held any more" in page.text
+        assert "fired by operator" in page.text
+        assert "as soon as a worker is free" not in page.text
+        assert page.links["Its run: queued"] == f"/runs/{DagRun.objects.get().pk}"
+        assert "Fire now" not in [each.text for each in page.all("button")]
+
+    def test_of_one_that_has_fired_there_is_nothing_to_ask(self, visitor, day):
+        visitor.post(f"/held/{day.pk}/fire")
+        for deed in ("fire", "cancel"):
+            page = read(visitor.part(f"/held/{day.pk}/{deed}", "dialog"))
+            assert page.all("h2")[0].text == "It is not held any more"
+            assert page.all("button") == []
 
     def test_what_fired_by_itself_meanwhile_is_told(self, visitor, day):
         emit("hourly", *hours("2026-03-10", 9, 11, 22))
