@@ -10,6 +10,7 @@ from scheduling import dynamic, listening
 from scheduling.algebra.errors import InvalidKey, PartitionError
 from scheduling.algebra.keys import validate_key
 from scheduling.algebra.partitions import Partitions
+from scheduling.board.labels import DAY, label_of, segments_of
 from scheduling.listening import BrokenDefinition
 
 LONG = timedelta(days=3660)
@@ -38,12 +39,13 @@ def of_key(asset: Asset, key: str, *, now: datetime) -> AssetKey:
         return AssetKey()
 
 
-def in_words(date: datetime, spec: object) -> str:
-    """An instant in the first time zone that `spec` is written for: `Tuesday 10 March 2026, 09:00 UTC`."""
+def in_words(key: str, date: datetime, spec: object) -> str:
+    """The date of `key` in the first zone that `spec` names; midnight is said where the key has a time."""
     zone = ZoneInfo(next(_timezones(spec), "UTC"))
     local = date.astimezone(zone)
     day = f"{local:%A} {local.day} {local:%B} {local.year}"
-    if (local.hour, local.minute, local.second) == (0, 0, 0):
+    has_clock = any(len(label_of(each)) > DAY for each in segments_of(key))
+    if (local.hour, local.minute, local.second) == (0, 0, 0) and not has_clock:
         return f"{day} ({zone.key})"
     clock = f"{local:%H:%M:%S}" if local.second else f"{local:%H:%M}"
     return f"{day}, {clock} {zone.key}"
@@ -52,7 +54,7 @@ def in_words(date: datetime, spec: object) -> str:
 def _by(definition: Partitions, asset: Asset, key: str, now: datetime) -> AssetKey:
     try:
         date = definition.partition_date(key)
-        words = in_words(date, asset.partitions) if date else f"one of the keys of {asset.name}"
+        words = in_words(key, date, asset.partitions) if date else f"one of the keys of {asset.name}"
         if date and date > now:
             return AssetKey(words, date, "its period has not begun yet")
         definition.index(key, now + LONG)
@@ -71,7 +73,7 @@ def _by_producers(asset: Asset, key: str) -> AssetKey:
         except PartitionError as refusal:
             refusals.append(f"{dag}, which writes {asset.name}, has no such key: {refusal}")
         else:
-            return AssetKey(in_words(date, dag.schedule), date) if date else AssetKey()
+            return AssetKey(in_words(key, date, dag.schedule), date) if date else AssetKey()
     return AssetKey(doubt=refusals[0]) if refusals else AssetKey()
 
 

@@ -1,21 +1,20 @@
 """What a key that somebody typed means to a Dag, before anything is done with it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from zoneinfo import ZoneInfo
 
 from core.models import Asset, Dag, DagRun, HeldRun
-from scheduling import dynamic, runs
+from scheduling import asset_keys, runs
 from scheduling.algebra.errors import PartitionError
-from scheduling.board.labels import DAY, label_of, segments_of
+from scheduling.asset_keys import AssetKey, in_words
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
     """A key in words, its date, and what the Dag has of it already: its open held run, its latest run.
 
-    `doubts`: a sentence for each reason to ask whether somebody means it.
+    `words` are empty where nobody can tell. `doubts`: a sentence for each reason to ask whether it is meant.
     """
 
     words: str
@@ -52,6 +51,13 @@ class Means:
         return next((f"{key}: {meaning.doubts[0]}" for key, meaning in known if meaning.doubts), "")
 
     @property
+    def is_good(self) -> bool:
+        """Every key is known for what it is, and there is no doubt about any."""
+        return bool(self.typed) and all(
+            each.meaning and each.meaning.words and not each.meaning.doubts for each in self.typed
+        )
+
+    @property
     def held(self) -> HeldRun | None:
         return next((each.meaning.held for each in self.typed if each.meaning and each.meaning.held), None)
 
@@ -68,13 +74,16 @@ def of_key(dag: Dag, key: str, *, now: datetime) -> Meaning:
     :raises NotPartitioned: if runs of `dag` have no key.
     """
     date = runs.date_of(dag, key)
+    meant = {} if date and date > now else _meant(dag, key, now)
     latest = DagRun.objects.filter(dag=dag, partition_key=key).order_by("-pk").first()
     return Meaning(
-        words=_words(key, date, _zone(dag)),
+        words=in_words(key, date, dag.schedule)
+        if date
+        else next((each.words for each in meant.values()), ""),
         date=date,
         held=HeldRun.objects.held().filter(dag=dag, partition_key=key).first(),
         latest=latest,
-        doubts=tuple(_doubts(dag, key, date, latest, now)),
+        doubts=tuple(dict.fromkeys(_doubts(dag, date, latest, meant, now))),
     )
 
 
@@ -85,42 +94,21 @@ def _typed(dag: Dag, key: str, now: datetime) -> Typed:
         return Typed(key, wrong=str(error))
 
 
-def _doubts(dag: Dag, key: str, date: datetime | None, latest: DagRun | None, now: datetime) -> Iterator[str]:
+def _meant(dag: Dag, key: str, now: datetime) -> dict[Asset, AssetKey]:
+    """What `key` means to each asset with a definition that `dag` writes."""
+    written = Asset.objects.filter(outlets__dag=dag, partitions__isnull=False).distinct().order_by("name")
+    return {asset: asset_keys.of_key(asset, key, now=now) for asset in written}
+
+
+def _doubts(
+    dag: Dag, date: datetime | None, latest: DagRun | None, meant: Mapping[Asset, AssetKey], now: datetime
+) -> Iterator[str]:
     if latest and latest.state not in DagRun.FINISHED:
         yield f"a run for it is {latest.state} already"
     if date and date > now:
         yield "its period has not begun yet"
-        return
-    written = Asset.objects.filter(outlets__dag=dag, partitions__isnull=False).distinct().order_by("name")
-    for asset in written:
-        if not dynamic.expects(asset, key, now):
+    for asset, each in meant.items():
+        if each.doubt and each.words:
+            yield each.doubt
+        elif each.doubt:
             yield f"it is none of the keys that {asset.name}, which {dag} writes, should have"
-
-
-def _zone(dag: Dag) -> ZoneInfo:
-    """The zone that the Dag's cron, or the first mapper that has one, is written for."""
-    return ZoneInfo(next(_timezones(dag.schedule), "UTC"))
-
-
-def _timezones(spec: object) -> Iterator[str]:
-    if isinstance(spec, list):
-        for each in spec:
-            yield from _timezones(each)
-    if isinstance(spec, dict):
-        if isinstance(spec.get("timezone"), str):
-            yield spec["timezone"]
-        for each in spec.values():
-            yield from _timezones(each)
-
-
-def _words(key: str, date: datetime | None, zone: ZoneInfo) -> str:
-    """The date in the zone of the Dag; at midnight with its time where the key has one, too."""
-    if date is None:
-        return "a key without a time in it"
-    local = date.astimezone(zone)
-    day = f"{local:%A} {local.day} {local:%B} {local.year}"
-    has_clock = any(len(label_of(each)) > DAY for each in segments_of(key))
-    if (local.hour, local.minute, local.second) == (0, 0, 0) and not has_clock:
-        return f"{day} ({zone.key})"
-    clock = f"{local:%H:%M:%S}" if local.second else f"{local:%H:%M}"
-    return f"{day}, {clock} {zone.key}"

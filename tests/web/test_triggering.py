@@ -37,6 +37,28 @@ class TestMeaning:
         text = read(visitor.part("/meaning?dag=sum&key=2026-03-10", "means")).text
         assert "Tuesday 10 March 2026 (America/Los_Angeles)" in text
 
+    @pytest.mark.parametrize(
+        ("key", "words", "is_good"),
+        [
+            ("2025-03-10T03", "Monday 10 March 2025, 03:00 America/Los_Angeles", True),
+            ("rubbish", "It is none of the keys that hours, which fill writes, should have.", False),
+            ("2999-03-11T02", "Its period has not begun yet.", False),
+        ],
+    )
+    def test_where_runs_name_their_keys_it_is_what_the_asset_says(self, visitor, key, words, is_good):
+        hours = {"type": "TimePartitions", "cadence": "hour", "timezone": "America/Los_Angeles"}
+        world.asset("hours", partitions=hours | {"start": "2025-03-01", "key_format": "%Y-%m-%dT%H"})
+        world.dag("fill", AT_RUNTIME, writes=["hours"])
+        page = read(visitor.part(f"/meaning?dag=fill&key={key}", "means"))
+        assert words in page.text
+        assert (page.elements[0].attributes["class"] == "means good") == is_good
+        assert "without a time" not in page.text
+
+    def test_nothing_is_said_of_a_key_of_which_nobody_knows(self, visitor):
+        world.dag("fill", AT_RUNTIME)
+        page = read(visitor.part("/meaning?dag=fill&key=2026-03-10", "means"))
+        assert (page.text, page.elements[0].attributes["class"]) == ("", "means")
+
     def test_a_wrong_key_is_refused_with_the_right_form(self, visitor):
         world.dag("nightly", DAILY)
         page = read(visitor.part("/meaning?dag=nightly&key=10.3.2026", "means"))
