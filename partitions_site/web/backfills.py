@@ -81,7 +81,7 @@ def pause(request: HtmxRequest, pk: int) -> HttpResponse:
         button="Pause",
         back=_page_of(pk),
     )
-    return _do(request, how, question, _as_deed(engine.pause), "Paused.")
+    return _do(request, question, pk, _as_deed(engine.pause), "Paused.", _is_open)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -96,7 +96,14 @@ def resume(request: HtmxRequest, pk: int) -> HttpResponse:
         button="Resume",
         back=_page_of(pk),
     )
-    return _do(request, how, question, _as_deed(engine.resume), "Going on.")
+    return _do(
+        request,
+        question,
+        pk,
+        _as_deed(engine.resume),
+        "Going on.",
+        lambda how: _is_open(how) or (how.backfill.cancelled_at and how.failed + how.cancelled),
+    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -114,7 +121,8 @@ def cancel(request: HtmxRequest, pk: int) -> HttpResponse:
         back=_page_of(pk),
         is_grave=True,
     )
-    return _do(request, how, question, _as_deed(engine.cancel), "Cancelled: nothing more starts.")
+    act = _as_deed(engine.cancel)
+    return _do(request, question, pk, act, "Cancelled: nothing more starts.", _is_open)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -128,19 +136,36 @@ def retry(request: HtmxRequest, pk: int) -> HttpResponse:
         button="Try again",
         back=_page_of(pk),
     )
-    return _do(request, how, question, _as_deed(engine.retry_failed), "Trying again what failed.")
+    act = _as_deed(engine.retry_failed)
+    return _do(request, question, pk, act, "Trying again what failed.", lambda how: how.failed)
 
 
 def _as_deed(act: Callable[..., object]) -> Act:
     return lambda row, by, at: act(row, deed=by, at=at)
 
 
-def _do(request: HtmxRequest, how: Progress, question: Question, act: Act, said: str) -> HttpResponse:
+def _do(
+    request: HtmxRequest, question: Question, pk: int, act: Act, said: str, can: Callable[[Progress], object]
+) -> HttpResponse:
     def do() -> tuple[str, str]:
-        act(how.backfill, deed(request), timezone.now())
+        act(_progress(request, pk).backfill, deed(request), timezone.now())
         return question.back, said
 
-    return confirm.act(request, question, do)
+    def over() -> Question | None:
+        how = _progress(request, pk)
+        return None if can(how) else _nothing_to_do(how)
+
+    return confirm.act(request, question, do, over)
+
+
+def _is_open(how: Progress) -> bool:
+    return how.backfill.completed_at is None and how.backfill.cancelled_at is None
+
+
+def _nothing_to_do(how: Progress) -> Question:
+    title = "Nothing of it has failed" if _is_open(how) else "This backfill has ended"
+    told = f"It stands at {how.word}: {how.words}."
+    return Question(title=title, sentences=(told,), button="", back=_page_of(how.backfill.pk))
 
 
 def _to_do(how: Progress) -> str:

@@ -4,7 +4,7 @@
 2. Partitions whose run has ended say how (`outcomes`); what waited for them is looked at (`following`), and
    whatever waits when nothing else is under way.
 3. As many runs are queued as it may have ahead (`ahead`), by one backfill of a Dag after the other.
-4. With nothing open any more it is completed; else it sleeps until one of its runs has ended.
+4. With nothing open any more it has ended; else it sleeps until one of its runs has ended.
 """
 
 import logging
@@ -75,7 +75,7 @@ def finish_if_done(backfill: Backfill, now: datetime) -> bool:
     backfill.completed_at, backfill.advance_after, backfill.updated_at = now, None, now
     backfill.save(update_fields=["completed_at", "advance_after", "updated_at"])
     first = backfill.targets.select_related("dag").order_by("-layer", "pk")[0]
-    journal.note("backfill completed", at=now, about=first.dag, backfill=backfill.pk, **counts)
+    journal.note("backfill ended", at=now, about=first.dag, backfill=backfill.pk, **counts)
     return True
 
 

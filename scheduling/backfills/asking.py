@@ -33,7 +33,7 @@ class StalePlan(PartitionError):
 
 
 class BackfillOver(PartitionError):
-    """The backfill has been completed."""
+    """The backfill has ended."""
 
 
 class Wanted(StrEnum):

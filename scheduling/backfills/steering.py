@@ -24,7 +24,7 @@ UNDONE = (*FAILED, State.CANCELLED)
 def pause(backfill: Backfill, *, deed: Deed, at: datetime) -> None:
     """Start no more runs of it, not even queued ones. Once more does nothing.
 
-    :raises BackfillOver: if it is completed or cancelled.
+    :raises BackfillOver: if it has ended or is cancelled.
     """
     row = _locked_open(backfill)
     if not row.is_paused:
@@ -36,14 +36,14 @@ def pause(backfill: Backfill, *, deed: Deed, at: datetime) -> None:
 def resume(backfill: Backfill, *, deed: Deed, at: datetime) -> None:
     """Let a paused one go on; take up again, of one that was cancelled, exactly what was not done.
 
-    :raises BackfillOver: if it is completed, or cancelled with nothing left undone.
+    :raises BackfillOver: if it has ended, unless it was cancelled with something left undone.
     """
     row = _locked(backfill)
     if row.cancelled_at is not None:
         if not _open_again(row, UNDONE, at):
             raise BackfillOver(f"backfill {row.pk} was cancelled with nothing left undone")
     elif row.completed_at is not None:
-        raise BackfillOver(f"backfill {row.pk} is completed: there is nothing to resume")
+        raise BackfillOver(f"backfill {row.pk} has ended: there is nothing to resume")
     elif not row.is_paused:
         return
     _save(row, at, is_paused=False, cancelled_at=None, completed_at=None, advance_after=at)
@@ -58,7 +58,7 @@ def cancel(backfill: Backfill, *, deed: Deed, at: datetime) -> None:
 
     That holds from now on; the rows of very many keys follow as it is advanced.
 
-    :raises BackfillOver: if it is completed or cancelled.
+    :raises BackfillOver: if it has ended or is cancelled.
     """
     row = _locked_open(backfill)
     targets = targets_of(row)
@@ -97,7 +97,7 @@ def set_limit(backfill: Backfill, max_active_runs: int, *, deed: Deed, at: datet
     """How many of its runs may be running from now on.
 
     :raises CannotBackfill: for less than one.
-    :raises BackfillOver: if it is completed or cancelled.
+    :raises BackfillOver: if it has ended or is cancelled.
     """
     if max_active_runs < 1:
         raise CannotBackfill("max_active_runs is a whole number from 1 on")
@@ -116,7 +116,7 @@ def _locked(backfill: Backfill) -> Backfill:
 def _locked_open(backfill: Backfill) -> Backfill:
     row = _locked(backfill)
     if row.completed_at is not None or row.cancelled_at is not None:
-        raise BackfillOver("Backfill is already completed.")
+        raise BackfillOver(f"backfill {row.pk} {'has ended' if row.completed_at else 'is cancelled'} already")
     return row
 
 

@@ -167,7 +167,7 @@ class TestLifeCycle:
     def test_its_end_is_in_the_journal(self):
         backfill = begin(producer(), selection="[2026-03-01...2026-03-03]")
         drive(backfill, fail=["2026-03-02"])
-        entry = JournalEntry.objects.get(event="backfill completed")
+        entry = JournalEntry.objects.get(event="backfill ended")
         assert (entry.by, entry.dag_id) == ("engine", "load")
         assert entry.extra == {"backfill": backfill.pk, "done": 2, "failed": 1, "skipped": 0, "cancelled": 0}
 

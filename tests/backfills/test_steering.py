@@ -167,7 +167,7 @@ class TestCancel:
         turn()
         running(1)
         steer(backfills.cancel, backfill)
-        with pytest.raises(BackfillOver, match="already completed"):
+        with pytest.raises(BackfillOver, match="is cancelled already"):
             steer(backfills.cancel, backfill)
 
     def test_of_a_chain_of_dags_cancels_what_waits(self):

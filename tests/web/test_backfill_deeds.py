@@ -53,7 +53,24 @@ class TestDeeds:
         made = begin(load, selection=TEN)
         play.drive(made)
         assert "Cancel…" not in read(visitor.get(f"/backfills/{made.pk}")).links
-        assert visitor.post(f"/backfills/{made.pk}/cancel").status_code == 409
+        answer = visitor.post(f"/backfills/{made.pk}/cancel")
+        assert answer.status_code == 409
+        assert f"backfill {made.pk} has ended already" in read(answer).text
+
+    @pytest.mark.parametrize("deed", ["pause", "resume", "cancel", "retry"])
+    def test_of_one_that_has_ended_there_is_nothing_to_ask(self, visitor, load, deed):
+        made = begin(load, selection=TEN)
+        play.drive(made)
+        for answer in (visitor.get, visitor.post):
+            page = read(answer(f"/backfills/{made.pk}/{deed}"))
+            assert "This backfill has ended" in page.text
+            assert "success: 8 done, 2 skipped" in page.text
+            assert "still to do" not in page.text
+            assert page.all("button", class_="button main") + page.all("button", class_="button grave") == []
+
+    def test_of_one_that_goes_on_without_failures_there_is_nothing_to_try_again(self, visitor, load):
+        made = begin(load, selection=TEN)
+        assert "Nothing of it has failed" in read(visitor.get(f"/backfills/{made.pk}/retry")).text
 
     @pytest.mark.parametrize("deed", ["pause", "resume", "cancel", "retry"])
     def test_a_viewer_may_do_none_of_it(self, visitor_of, load, deed):
