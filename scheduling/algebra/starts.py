@@ -36,6 +36,7 @@ def instant_in(value: Any, zone: ZoneInfo) -> datetime:
 
     :raises InvalidDefinition: for anything else.
     """
+    given = value
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)
@@ -44,7 +45,9 @@ def instant_in(value: Any, zone: ZoneInfo) -> datetime:
     if isinstance(value, date) and not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day)
     if not isinstance(value, datetime):
-        raise InvalidDefinition("a date or a time belongs here, such as 2026-03-01 or 2026-03-01T09:00")
+        raise InvalidDefinition(
+            f"{given!r} is neither a date nor a time, such as 2026-03-01 or 2026-03-01T09:00"
+        )
     if value.tzinfo is not None:
         return value.astimezone(UTC)
     at = periods.start_at(Grain.YEAR, value, zone)

@@ -3,15 +3,18 @@
 import hashlib
 import importlib.util
 import pkgutil
+import re
 import sys
 import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 
+from scheduling.algebra.errors import InvalidDefinition
 from scheduling.authoring import loading
 from scheduling.authoring.assets import Asset
 from scheduling.authoring.dags import DAG
@@ -195,4 +198,16 @@ def _sentence(error: BaseException) -> str:
         message = str(error)
     except Exception:  # the author's own class may raise anything there, too
         message = ""
+    if isinstance(error, InvalidDefinition) and error.path:
+        message = f"{error.path}: {message}"
+    if isinstance(error, ImportError):
+        message += _meant(error)
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
+
+
+def _meant(error: ImportError) -> str:
+    """A name close to one that a module does not have, for those who do not know its names by heart."""
+    wanted = re.match(r"cannot import name '(\w+)'", error.msg)
+    names = [each for each in dir(sys.modules.get(error.name or "")) if not each.startswith("_")]
+    near = get_close_matches(wanted[1], names, 1) if wanted and error.name else []
+    return f"; did you mean {near[0]}?" if near else ""

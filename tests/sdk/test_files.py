@@ -220,6 +220,23 @@ class TestFailures:
             2,
         )
 
+    def test_name_the_import_that_was_meant(self, tmp_path):
+        path = write(tmp_path / "sales.py", "from scheduling.sdk import DailyPartition\n")
+        sentence = load(path).failure.sentence
+        assert sentence.startswith("ImportError: cannot import name 'DailyPartition' from 'scheduling.sdk'")
+        assert sentence.endswith("; did you mean DailyPartitions?")
+        path = write(tmp_path / "sales.py", "from scheduling.sdk import Qwertyuiop\n")
+        assert "did you mean" not in load(path).failure.sentence
+
+    def test_name_the_argument_and_what_was_given_for_it(self, tmp_path):
+        path = write(
+            tmp_path / "sales.py",
+            "from scheduling.sdk import DailyPartitions\nDailyPartitions('2026-13-01')\n",
+        )
+        assert load(path).failure.sentence.startswith(
+            "InvalidDefinition: start: '2026-13-01' is neither a date nor a time, such as 2026-03-01"
+        )
+
     def test_contain_a_file_that_exits(self, tmp_path):
         failure = load(write(tmp_path / "sales.py", "raise SystemExit('enough')\n")).failure
         assert failure.sentence == "SystemExit: enough"
