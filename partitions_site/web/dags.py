@@ -186,6 +186,7 @@ def _form(request: HtmxRequest, row: Dag, now: datetime) -> dict[str, Any]:
         "keys": keys,
         "several": given.get("several") == "yes",
         "key_format": later(_key_format, row),
+        "example": later(_example, row, now),
         "run_id": given.get("run_id") or f"manual__{now:%Y-%m-%dT%H:%M:%S}+00:00__{secrets.token_hex(4)}",
         "suggestions": later(board.suggestions, row, now=now),
         "means": later(meaning_of.of_keys, row, keys[:MOST_KEYS], now=now),
@@ -209,6 +210,11 @@ def _key_format(row: Dag) -> str:
         return str(getattr(listening.timetable_of(row), "key_format", ""))
     except PartitionError:
         return ""
+
+
+def _example(row: Dag, now: datetime) -> str:
+    """The key of its next tick, as an example of one."""
+    return next((tick.partition_key or "" for tick in board.next_ticks(row, now=now, count=1)), "")
 
 
 def _lines_of(text: str) -> list[str]:

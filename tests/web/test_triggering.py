@@ -1,5 +1,6 @@
 """Runs that people start by hand: what a key means, and what becomes of it."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -105,11 +106,17 @@ class TestMeaning:
 
 class TestForm:
     def test_hints_at_the_format_and_suggests_keys(self, visitor):
-        world.dag("nightly", DAILY, writes=["daily"], start_date=NOW - timedelta(days=4))
+        days = {"start_date": NOW - timedelta(days=4), "end_date": NOW}
+        world.dag("nightly", DAILY, writes=["daily"], **days)
         page = read(visitor.get("/trigger?dag=nightly"))
         assert "Written as %Y-%m-%d" in page.text
         assert page.all("option", value="2026-03-08")
         assert page.links["2026-03-08"] == "/trigger?dag=nightly&key=2026-03-08"
+
+    def test_hints_at_the_format_with_the_key_of_the_next_tick(self, visitor):
+        world.dag("nightly", DAILY)
+        text = read(visitor.get("/trigger?dag=nightly")).text
+        assert re.search(r"Written as \d{4}-\d\d-\d\d \( ?%Y-%m-%d ?\)", text)
 
     def test_is_filled_from_the_address(self, visitor):
         world.dag("nightly", DAILY)
