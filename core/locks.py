@@ -19,6 +19,9 @@ DRAWING = 7118
 CONFIGURATION = 7119
 """The lock of whoever changes what Dags are."""
 
+FOLDING = 7121
+"""The lock of whoever adds up counts."""
+
 
 UNDONE = {"40001", "40P01"}
 """What PostgreSQL says of a transaction that it has undone, all of it, for the sake of another one."""
@@ -31,11 +34,12 @@ def was_undone(error: Exception) -> bool:
 
 def try_drawing() -> bool:
     """Whether this transaction is the one that draws, until it ends. Waits for nobody."""
-    if connection.vendor != "postgresql":
-        return True
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [DRAWING])
-        return bool(cursor.fetchone()[0])
+    return _try(DRAWING)
+
+
+def try_folding() -> bool:
+    """Whether this transaction is the one that adds up counts, until it ends. Waits for nobody."""
+    return _try(FOLDING)
 
 
 def share_listening(dag_ids: Iterable[int], alone: Collection[int] = ()) -> None:
@@ -71,6 +75,14 @@ def hold_configuration() -> None:
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CONFIGURATION])
+
+
+def _try(number: int) -> bool:
+    if connection.vendor != "postgresql":
+        return True
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [number])
+        return bool(cursor.fetchone()[0])
 
 
 def _lock(function: str, dag_ids: Iterable[int], *, of: int = LISTENING) -> None:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from celery import Task, shared_task
 from django.conf import settings
 
+from core import counting
 from core.models import Pulse
 from scheduling import (
     alerts,
@@ -138,6 +139,7 @@ def repair() -> None:
         lambda: _note_late(budget),
         _send_lost_messages,
         lambda: _until_done(lambda now: drawings.draw(now=now), Bell.DRAW, budget),
+        counting.fold,
     ]
     failures = [look for look in looks if not _succeeds(look)]
     if not failures:

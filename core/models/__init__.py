@@ -3,6 +3,7 @@
 from core.models.alerts import Alert
 from core.models.assets import Asset, AssetEvent, DynamicKey, MappingProblem, Partition
 from core.models.backfills import Backfill, BackfillPartition, BackfillTarget
+from core.models.counts import EntryCount, EventCount, RunCount
 from core.models.dags import Dag, DefinitionSource, Dependency, Outlet, ScheduleOverride
 from core.models.drawings import Drawing, DrawnBlock
 from core.models.engine import Bell, Pulse
@@ -28,6 +29,8 @@ __all__ = [
     "Drawing",
     "DrawnBlock",
     "DynamicKey",
+    "EntryCount",
+    "EventCount",
     "HeldRun",
     "JournalEntry",
     "LogLine",
@@ -37,6 +40,7 @@ __all__ = [
     "Pool",
     "Pulse",
     "ReceivedKey",
+    "RunCount",
     "ScheduleOverride",
     "Sensor",
     "SensorLook",

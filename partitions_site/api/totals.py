@@ -1,8 +1,10 @@
 """How many rows a list has, exactly, without reading a million index entries for every page of it.
 
-Counting takes time that grows with what is counted. So a large total is kept for some seconds, with the last
-primary key that it counted, and what has been added since is counted each time. What was taken away, or does
-not match any more, shows when all is counted again.
+PostgreSQL keeps counts by what people narrow the long lists by, and by time (`core.counting`): what can be
+answered from them is exact at every moment. All else is counted, which takes time that grows with what is
+counted. So such a total, if it is large, is kept for some seconds, with the last primary key that it counted,
+and what has been added since is counted each time. What was taken away, or does not match any more, shows
+when all is counted again.
 """
 
 from dataclasses import dataclass
@@ -12,6 +14,8 @@ from typing import Any
 from django.core.exceptions import EmptyResultSet
 from django.db.models import Count, IntegerField, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
+
+from core import counting
 
 Rows = QuerySet[Any, Any]
 
@@ -36,15 +40,20 @@ _kept: dict[Any, _Total] = {}
 
 
 def count(rows: Rows) -> int:
-    """How many `rows` there are; of more than `LARGE`, those of some seconds ago and those added since."""
+    """How many `rows` there are.
+
+    Of more than `LARGE` that no count tells, those of some seconds ago and those added since.
+    """
     asked = rows.order_by()
     try:
         name = asked.query.sql_with_params()
     except EmptyResultSet:
         return 0
-    known = _kept.get(name)
-    if known is not None and monotonic() < known.until:
-        return known.rows + asked.filter(pk__gt=known.last).count()
+    if (counted := counting.known(asked)) is not None:
+        return counted
+    kept = _kept.get(name)
+    if kept is not None and monotonic() < kept.until:
+        return kept.rows + asked.filter(pk__gt=kept.last).count()
     total, last = _counted(asked)
     if total > LARGE:
         if len(_kept) >= MOST_KEPT:

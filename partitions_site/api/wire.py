@@ -82,12 +82,13 @@ def in_states(names: list[str]) -> Q:
 
 def of_types(names: list[str]) -> Q:
     """Runs whose type has one of these names in Airflow."""
-    found, materializing = Q(pk__in=[]), Q(run_id__startswith=MATERIALIZATION)
-    for name in names:
-        named = Q(run_type__in=RUN_TYPES[name])
-        if name in ("asset_materialization", "manual"):
-            named &= materializing if name == "asset_materialization" else ~materializing
-        found |= named
+    by_id = {
+        "asset_materialization": Q(run_id__startswith=MATERIALIZATION),
+        "manual": ~Q(run_id__startswith=MATERIALIZATION),
+    }
+    found = Q(run_type__in=[each for name in names if name not in by_id for each in RUN_TYPES[name]])
+    for name in by_id.keys() & set(names):
+        found |= by_id[name] & Q(run_type__in=RUN_TYPES[name])
     return found
 
 

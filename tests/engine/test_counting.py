@@ -1,0 +1,272 @@
+"""Counts of the long lists: what PostgreSQL keeps, against what a count of all rows gives."""
+
+import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from functools import partial
+
+import pytest
+from django.db import connection, transaction
+from django.db.models import Q
+
+from core import counting
+from core.models import AssetEvent, Dag, DagRun, EntryCount, EventCount, JournalEntry, RunCount
+from core.models.counts import BLOCK
+from scheduling import corrections, journal, retention, runs
+from scheduling.belonging import Sight
+from scheduling.runs import Ask
+from tests.engine.meeting import apart
+from tests.engine.pruning import LATER, YEAR
+from tests.engine.world import ALICE, NOW, RUNTIME, asset, dag, emit, finish, start
+
+pytestmark = pytest.mark.pg
+
+HOUR = timedelta(hours=1)
+SPREAD = BLOCK // 3
+"""Between two primary keys, so that a few rows lie in several blocks."""
+STATES = DagRun.State.values
+TYPES = ("manual", "scheduled")
+
+
+@pytest.fixture(autouse=True)
+def always_folds(monkeypatch):
+    monkeypatch.setattr(counting, "FEW", 0)
+
+
+def right(rows):
+    """Whether the counts tell how many `rows` there are."""
+    return counting.known(rows) == rows.count()
+
+
+def made(number, state="success", *, of, after=NOW, begun=True, **fields):
+    at = after + number * HOUR
+    times = {"started_at": at, "ended_at": at + HOUR} if begun else {}
+    lease = {"lease_until": NOW} if state == "running" else {}
+    names = {"run_id": f"r{number}", "run_type": "manual", "state": state, "queued_at": at, "run_after": at}
+    return DagRun(pk=(number + 1) * SPREAD, dag=of, updated_at=at, **(names | times | lease | fields))
+
+
+def ranges(*columns):
+    """Spans of time that begin, end or lie between rows, or before and after all of them."""
+    for column in columns:
+        for hours in (-1, 7, 7.5, 100):
+            at = NOW + hours * HOUR
+            yield from (Q(**{f"{column}__{compared}": at}) for compared in ("gte", "gt", "lte", "lt"))
+        yield Q(**{f"{column}__gte": NOW + 3 * HOUR, f"{column}__lt": NOW + 11 * HOUR})
+
+
+def questions():
+    """What people narrow runs by."""
+    states = [Q(state__in=["success", "skipped"]), Q(state__in=["failed"]), ~Q(state="success")]
+    dags = [Q(dag__dag_id="a"), Q(dag__dag_id__like="%a%"), Sight(frozenset(["mine"])).dags("dag")]
+    either = [Q(state="failed") | Q(run_type="scheduled"), Q(run_type__in=["manual"], dag__dag_id="b")]
+    alone = [Q(), *states, *dags, *either]
+    times = [*ranges("run_after", "started_at", "ended_at", "updated_at")]
+    return [*alone, *times, *(states[0] & dags[0] & each for each in times)]
+
+
+def all_right(asked):
+    return all(right(DagRun.objects.filter(each)) for each in asked)
+
+
+@pytest.fixture
+def dags(db):
+    asset("seen", group="mine")
+    return [dag("a", RUNTIME, writes=["seen"]), dag("b")]
+
+
+class TestRuns:
+    def test_are_counted_as_they_are_by_all_that_they_are_narrowed_by(self, dags):
+        new = [made(each, STATES[each % 6], of=dags[each % 2], begun=each % 5 > 0) for each in range(20)]
+        DagRun.objects.bulk_create(new)
+        assert counting.known(DagRun.objects.all()) == 20
+        assert all_right(questions())
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_are_counted_whatever_happens_to_them(self, dags, seed):
+        chance, number = random.Random(seed), 0
+        for _ in range(12):
+            some = chance.sample(
+                [*DagRun.objects.values_list("pk", flat=True)], min(3, DagRun.objects.count())
+            )
+            rows, at = DagRun.objects.filter(pk__in=some), NOW + chance.randrange(20) * HOUR
+            match chance.randrange(6):
+                case 0 | 1:
+                    states = {"state": chance.choice(STATES), "run_type": chance.choice(TYPES)}
+                    new = [made(number + each, of=dags[each % 2], **states) for each in range(4)]
+                    DagRun.objects.bulk_create(new)
+                    number += 4
+                case 2:
+                    rows.update(state=chance.choice(["failed", "queued"]), updated_at=at)
+                case 3:
+                    rows.update(started_at=at, ended_at=None)
+                case 4:
+                    rows.delete()
+                case 5:
+                    counting.fold()
+            assert all_right(chance.sample(questions(), 25))
+
+    def test_are_counted_through_their_lives(self, dags):
+        for key in ("x", "y", "z"):
+            runs.trigger(dags[0], Ask(key), deed=ALICE, at=NOW)
+        begun = start(DagRun.objects.first())
+        finish(begun)
+        DagRun.objects.filter(partition_key="y").update(state="cancelled", ended_at=NOW)
+        corrections.delete(DagRun.objects.get(partition_key="y"), deed=ALICE, at=NOW)
+        by_state = {each: counting.known(DagRun.objects.filter(state=each)) for each in STATES}
+        assert by_state == dict.fromkeys(STATES, 0) | {"success": 1, "queued": 1}
+
+    def test_a_few_on_the_edge_are_counted_one_by_one(self, dags, django_assert_num_queries):
+        DagRun.objects.bulk_create(made(each, of=dags[0]) for each in range(20))
+        with django_assert_num_queries(2) as asked:
+            assert counting.known(DagRun.objects.filter(run_after__gte=NOW + 7.5 * HOUR)) == 12
+        assert f'"id" >= {2 * BLOCK}' in asked[1]["sql"]
+        with django_assert_num_queries(1):  # from the first of a block on: none is on the edge
+            assert counting.known(DagRun.objects.filter(run_after__gte=NOW + 9 * HOUR)) == 11
+
+    def test_in_too_many_parts_all_are_counted(self, dags, monkeypatch):
+        monkeypatch.setattr(counting, "MOST_PARTS", 2)
+        new = [made(each, of=dags[0], run_after=NOW + (each % 3) * HOUR) for each in range(20)]
+        DagRun.objects.bulk_create(new)
+        assert right(DagRun.objects.filter(run_after__gte=NOW + HOUR))
+
+    @pytest.mark.parametrize(
+        "asked", [Q(run_id="r1"), Q(state="success") | Q(note=""), Q(pk__in=[1]), ~Q(run_after__gte=NOW)]
+    )
+    def test_what_the_counts_do_not_tell_they_do_not_answer(self, dags, asked):
+        made(1, of=dags[0]).save(force_insert=True)
+        assert counting.known(DagRun.objects.filter(asked)) is None
+
+    def test_nor_what_is_no_list_of_them(self, dags):
+        assert counting.known(DagRun.objects.distinct()) is None
+        assert counting.known(DagRun.objects.all()[:3]) is None
+        assert counting.known(Dag.objects.all()) is None
+
+    def test_of_a_dag_by_anything_about_it(self, dags):
+        made(1, of=dags[0]).save(force_insert=True)
+        assert counting.known(DagRun.objects.filter(dag__is_paused=False)) == 1
+        assert counting.known(DagRun.objects.filter(dag__is_paused=True)) == 0
+
+
+class TestOthers:
+    @pytest.mark.django_db
+    def test_events(self):
+        for name in ("a", "b"):
+            emit(name, "x", "y", None)
+        rows = AssetEvent.objects
+        rows.bulk_create(
+            AssetEvent(pk=(2 + each) * SPREAD, asset=asset("a"), source="api", timestamp=NOW + each * HOUR)
+            for each in range(20)
+        )
+        rows.filter(partition_key="y").delete()
+        counting.fold()
+        some = [Q(), Q(asset_id=asset("b").pk), Q(asset__name__like="%a%"), *ranges("timestamp")]
+        assert all(right(rows.filter(each)) for each in some)
+        assert all(right(rows.filter(each, asset__name="a")) for each in some)
+        assert counting.known(rows.all()) == 24
+
+    @pytest.mark.django_db
+    def test_entries_of_the_journal(self):
+        for each in range(20):
+            about = {"dag_id": "a"} if each % 3 else {}
+            JournalEntry.objects.create(
+                pk=(each + 1) * SPREAD, at=NOW + each * HOUR, by="x", event=f"e{each % 2}", **about
+            )
+        counting.fold()
+        some = [Q(), Q(dag_id="a"), Q(event__in=["e1"]), ~Q(event__in=["e1"]), *ranges("at")]
+        assert all(right(JournalEntry.objects.filter(each)) for each in some)
+        assert all(right(JournalEntry.objects.filter(each, dag_id="a")) for each in some)
+
+    @pytest.mark.django_db
+    def test_what_is_pruned_is_counted_no_more(self):
+        emit("a", "x", "x", "x", "y")
+        AssetEvent.objects.update(routed_at=NOW)
+        journal.note("something", at=NOW)
+        gone = retention.prune(YEAR, now=LATER)
+        assert gone["events"] == 2
+        assert gone["journal entries"]
+        assert right(AssetEvent.objects.all())
+        assert right(JournalEntry.objects.all())
+        assert counting.known(AssetEvent.objects.all()) == 2
+
+
+class TestFolding:
+    def test_one_row_is_left_of_those_alike(self, dags):
+        for each in range(4):
+            made(each, of=dags[0]).save(force_insert=True)
+        made(0, of=dags[0]).delete()
+        assert RunCount.objects.count() == 5
+        counting.fold()
+        assert [*RunCount.objects.values_list("block", "rows").order_by("block")] == [(0, 2), (1, 1)]
+        assert not RunCount.objects.filter(is_change=True).exists()
+
+    def test_nothing_is_left_of_what_is_gone(self, dags):
+        made(1, of=dags[0]).save(force_insert=True)
+        counting.fold()
+        DagRun.objects.all().delete()
+        counting.fold()
+        assert not RunCount.objects.exists()
+
+    def test_a_few_are_left_as_they_are(self, dags, monkeypatch):
+        monkeypatch.setattr(counting, "FEW", 5)
+        made(1, of=dags[0]).save(force_insert=True)
+        counting.fold()
+        assert RunCount.objects.filter(is_change=True).count() == 1
+
+
+def write(seed):
+    chance = random.Random(seed)
+    for each in range(40):
+        with transaction.atomic():
+            emit("a", *(f"{seed}-{each}-{number}" for number in range(3)))
+            if chance.random() < 0.5:
+                AssetEvent.objects.filter(partition_key__startswith=f"{seed}-{each - 1}-1").delete()
+
+
+def fold_until(done):
+    while not done.is_set():
+        counting.fold()
+
+
+def look_until(done):
+    """How many different numbers of events there were; each was what the counts told at that moment."""
+    seen = set()
+    while not done.is_set():
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            assert right(AssetEvent.objects.all())
+            assert right(JournalEntry.objects.all())
+            seen.add(AssetEvent.objects.count())
+    return len(seen)
+
+
+@pytest.mark.django_db(transaction=True)
+class TestAtTheSameTime:
+    def test_each_moment_has_its_own_count(self):
+        """Whatever a transaction sees of the rows, it sees of their counts."""
+        asset("a")
+        done = threading.Event()
+        with ThreadPoolExecutor(6) as threads:
+            looking, *_ = (
+                threads.submit(apart, partial(act, done)) for act in (look_until, fold_until, fold_until)
+            )
+            writing = [threads.submit(apart, partial(write, seed)) for seed in range(3)]
+            try:
+                for each in writing:
+                    each.result(60)
+            finally:
+                done.set()
+            assert looking.result(60) > 5
+        counting.fold()
+        assert right(AssetEvent.objects.all())
+        assert EventCount.objects.filter(rows__gt=100).count() == 1
+        assert EntryCount.objects.filter(is_change=True).count() == 0
+
+    def test_who_folds_waits_for_nobody(self):
+        emit("a", "x")
+        with transaction.atomic():
+            counting._fold(EventCount, ("asset",))
+            with ThreadPoolExecutor(1) as threads:
+                threads.submit(apart, counting.fold).result(10)
+            assert right(AssetEvent.objects.all())
