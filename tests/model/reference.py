@@ -1,4 +1,4 @@
-"""Partita in memory: sections 3, 5, 6, 7 and 9 of the semantics, one step after another.
+"""Partita in memory: sections 3 and 5 to 9 of the semantics, one step after another.
 
 Written from that paper and not from the engine. Values of the algebra read keys; whether a held run may fire
 is decided here a second time, on purpose. Nothing is fast, and nothing happens at the same time.

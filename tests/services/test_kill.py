@@ -1,6 +1,5 @@
 """Everything is killed with work queued; started again, all of it finishes and none of it twice."""
 
-import time
 from collections import Counter
 
 import pytest
@@ -20,8 +19,11 @@ pytestmark = [pytest.mark.services, pytest.mark.slow, pytest.mark.timeout(300)]
 
 @pytest.fixture
 def shop(request, tmp_path):
-    """`request.param` names what the installation stands on; SQLite needs no name."""
-    environment = {}
+    """`request.param` names what the installation stands on; SQLite needs no name.
+
+    Where no worker is lost, leases are long: one that a busy machine keeps waiting is not taken for lost.
+    """
+    environment = {"PARTITA_LEASE_SECONDS": "120"} if "in good order" in request.param else {}
     if "postgres" in request.param:
         environment["DATABASE_URL"] = request.getfixturevalue("postgres_url")
     if "redis" in request.param:
@@ -47,13 +49,16 @@ class TestKill:
         again = Counter(shop.noted()) - noted
         assert not [done for done in finished if done in again], "a finished run was executed again"
 
-    @pytest.mark.parametrize("shop", ["sqlite", "postgres alone", "postgres and redis"], indirect=True)
+    @pytest.mark.parametrize(
+        "shop",
+        [f"{each} in good order" for each in ("sqlite", "postgres alone", "postgres and redis")],
+        indirect=True,
+    )
     def test_a_stop_in_good_order_repeats_nothing(self, shop):
         shop.ask_for(KEYS)
         shop.installation.wait_for(lambda: shop.finished() >= 10)
         assert shop.installation.interrupt() == 0
-        time.sleep(0.1)
-        assert shop.installation.processes() == []
+        shop.installation.wait_for(lambda: not shop.installation.processes())
         shop.installation.start()
         wait_until_done(shop)
         assert_all_done_once(shop)
