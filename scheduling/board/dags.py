@@ -7,12 +7,13 @@ from datetime import datetime
 from django.db.models import Count, OuterRef, Q, Subquery, Value
 from django.db.models.functions import Coalesce
 
-from core.models import Dag, DagRun, HeldRun
-from scheduling import listening
+from core.models import Asset, Dag, DagRun, HeldRun
+from scheduling import listening, overdue
 from scheduling.algebra.durations import duration_words
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.timetables import CronTriggerTimetable, PartitionedAssetTimetable, Tick
 from scheduling.algebra.verdicts import Late
+from scheduling.assessing import assess
 from scheduling.board import reading
 from scheduling.board.cells import Cells, Look
 
@@ -108,7 +109,7 @@ def next_ticks(dag: Dag, *, now: datetime, count: int = 5) -> list[Tick]:
 
 
 def suggestions(dag: Dag, *, now: datetime) -> dict[str, list[str]]:
-    """Keys that a person who triggers `dag` may mean: held, missing or failed ones, and the latest."""
+    """Keys that a person who triggers `dag` may mean: held, waited for, failed, missing, and the latest."""
     held = HeldRun.objects.held().filter(dag=dag).exclude(partition_key="").order_by("-pk")
     runs = DagRun.objects.filter(dag=dag, partition_key__isnull=False).order_by("-pk")
     recent = runs.values_list("partition_key", flat=True)[: 4 * SUGGESTIONS]
@@ -137,17 +138,26 @@ def _last_runs(dags: Sequence[Dag]) -> dict[int, list[DagRun]]:
 
 
 def _lacking(dag: Dag, now: datetime) -> dict[str, list[str]]:
-    """The newest failed and the oldest missing keys of the first asset that `dag` writes."""
+    """Of the first asset that `dag` writes: keys that are waited for, and the newest failed and missing."""
     outlet = dag.outlets.select_related("asset").order_by("pk").first()
     if outlet is None:
         return {}
     cells = reading.read([outlet.asset], now=now, patient=False)[outlet.asset.pk].cells
     return {
-        Look.FAILED.word: _keys(cells, Look.FAILED, newest_first=True),
-        Look.MISSING.word: _keys(cells, Look.MISSING, newest_first=False),
+        "waited for": _awaited(outlet.asset, now),
+        Look.FAILED.word: _newest(cells, Look.FAILED),
+        Look.MISSING.word: _newest(cells, Look.MISSING),
     }
 
 
-def _keys(cells: Cells, look: Look, *, newest_first: bool) -> list[str]:
-    found = cells.some_of(look, cells.positions(), first=0, size=SUGGESTIONS, backwards=newest_first)
+def _awaited(asset: Asset, now: datetime) -> list[str]:
+    """The keys of `asset` that the latest held runs lack."""
+    held = HeldRun.objects.held().filter(dag__dependencies__asset=asset).distinct().order_by("-pk")
+    rows = list(held.select_related("dag")[:SUGGESTIONS])
+    owed = overdue.owed(rows, assess(rows, now=now), most=SUGGESTIONS) if rows else {}
+    return list(dict.fromkeys(each.key for row in rows for each in owed[row.pk] if each.asset == asset))
+
+
+def _newest(cells: Cells, look: Look) -> list[str]:
+    found = cells.some_of(look, cells.positions(), first=0, size=SUGGESTIONS, backwards=True)
     return [place.key for place in cells.places.places_at(found)]

@@ -143,14 +143,24 @@ class TestSuggestions:
         assert list(board.suggestions(made, now=NOW)) == ["held"]
         assert board.suggestions(made, now=NOW)["held"] == ["2026-03-10", "2026-03-09"]
 
-    def test_name_what_failed_and_the_oldest_that_is_missing(self):
+    def test_name_what_failed_and_the_newest_that_is_missing(self):
         made = world.dag("nightly", DAILY, writes=["daily"], start_date=NOW - timedelta(days=10))
         run = runs.trigger(made, Ask("2026-03-09"), deed=ALICE, at=NOW)
         claims.fail(world.start(run), "boom", at=NOW)
         found = board.suggestions(made, now=NOW)
         assert found["failed"] == ["2026-03-09"]
-        assert found["missing"][0] == "2026-03-02"
+        assert found["missing"][:2] == ["2026-03-11", "2026-03-10"]
         assert found["recent"] == ["2026-03-09"]
+
+    def test_name_what_is_waited_for_before_what_is_only_missing(self):
+        hourly = {"type": "CronPartitionTimetable", "cron": "0 * * * *", "key_format": "%Y-%m-%dT%H:%M:%S"}
+        made = world.dag("load", hourly, writes=["hourly"], start_date=NOW - timedelta(days=10))
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        emit("hourly", *hours("2026-03-05", *range(3, 24)))
+        turn()
+        found = board.suggestions(made, now=NOW)
+        assert list(found)[:2] == ["waited for", "missing"]
+        assert found["waited for"] == hours("2026-03-05", 0, 1, 2)
 
     def test_name_a_key_that_ran_often_once(self):
         made = world.dag("nightly", {"type": "PartitionedAtRuntime"})
