@@ -12,7 +12,7 @@ from scheduling.algebra.keys import KeyFormat, split_segments
 from scheduling.algebra.partitions import Partitions
 from scheduling.algebra.periods import next_start
 from scheduling.algebra.phrases import some
-from scheduling.algebra.selections import Everything, InvalidSelection, One, Part, Span, Term, parse
+from scheduling.algebra.selections import Everything, InvalidSelection, One, Part, Span, Term, parse, spelled
 from scheduling.algebra.subsets import Subset
 from scheduling.algebra.time_partitions import TimePartitions
 
@@ -68,7 +68,8 @@ class _Chooser:
             return self.part(definition, term[0])
         if len(term) != len(definition.by_name):
             names = definition.delimiter.join(definition.dimensions)
-            expected = f"expected {names}, such as {definition.example()}"
+            example = self.completed(definition, term) or definition.example()
+            expected = f"expected {names}, such as {example}"
             raise self.wrong(f"{expected}, and not {some(len(term), 'segment')}", term[0])
         slowest, *faster = definition.by_speed()
         chosen = self.part(definition.by_name[slowest][1], term[slowest])
@@ -76,6 +77,19 @@ class _Chooser:
             each = definition.by_name[place][1]
             chosen = _crossed(chosen, self.part(each, term[place]), each.count(self.now))
         return chosen
+
+    def completed(self, definition: MultiPartitions, term: Term) -> str:
+        """The one segment that was typed where it means something, * for every other; empty if nowhere."""
+        if len(term) != 1:
+            return ""
+        typed, stars = spelled(term[0], definition.delimiter), ["*"] * len(definition.by_name)
+        for place, (_, each) in enumerate(definition.by_name):
+            try:
+                self.part(each, term[0])
+            except InvalidSelection:
+                continue
+            return definition.delimiter.join([*stars[:place], typed, *stars[place + 1 :]])
+        return ""
 
     def part(self, definition: Partitions, part: Part) -> Subset:
         if isinstance(part, Everything):

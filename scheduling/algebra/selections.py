@@ -70,6 +70,16 @@ def quoted(key: str, delimiter: str | None = None) -> str:
     return f'"{escaped}"'
 
 
+def spelled(part: Part, delimiter: str | None = None) -> str:
+    """A part of a term as it must be typed."""
+    if isinstance(part, One):
+        return quoted(part.key, delimiter)
+    if isinstance(part, Everything):
+        return "*"
+    first, last = (quoted(end.key, delimiter) if end else "" for end in (part.first, part.last))
+    return f"[{first}...{last}]"
+
+
 _SPECIAL = ',[]*"'
 _DOTS = "..."
 
@@ -85,6 +95,8 @@ class _Reader:
         found = [self._term()]
         while self._taken(","):
             found.append(self._term())
+        if self._ahead(_DOTS):
+            raise self._wrong("a range is written in brackets, [first...last], and not bare as here")
         if self.at < len(self.text):
             raise self._wrong(f"expected a comma and not {self.text[self.at]!r}")
         return tuple(found)

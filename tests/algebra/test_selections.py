@@ -1,5 +1,6 @@
 """Typed selections: how they are read, and which keys they mean."""
 
+import re
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -45,6 +46,11 @@ class TestParse:
         assert parse("[a...]") == ((Span(One("a", 1), None),),)
         assert parse("[...]") == ((Span(None, None),),)
 
+    @pytest.mark.parametrize("text", ["a...b", "x, a...b", "a..."])
+    def test_a_range_without_brackets_is_told_of_them(self, text):
+        with pytest.raises(InvalidSelection, match=r"a range is written in brackets, \[first\.\.\.last\]"):
+            parse(text)
+
     def test_segments(self):
         assert parse("tw|[2026-03-01...], *|x", "|") == (
             (One("tw"), Span(One("2026-03-01", 4), None, 3)),
@@ -71,7 +77,7 @@ class TestParse:
             ("[a,b]", 2, "expected ... between"),
             ("[a b]", 4, "expected ... between"),
             ("a b]", 3, "expected a comma and not ']'"),
-            ("2026-03-01...2026-03-02", 10, "expected a comma and not '.'"),
+            ("2026-03-01...2026-03-02", 10, "a range is written in brackets"),
             ('x, "open', 3, "expected another quotation mark"),
             ('""', 0, "expected a key"),
             ("* a", 2, "expected a comma and not 'a'"),
@@ -196,12 +202,23 @@ class TestSelect:
     def test_a_rectangle_of_whole_days_is_one_range(self):
         assert select("*|[2026-03-02...2026-03-05]", BOTH, NOW).ranges == ((3, 15),)
 
-    @pytest.mark.parametrize("text", ["tw", "tw|2026-03-01|x", "[...]"])
-    def test_the_number_of_segments_must_be_right(self, text):
-        with pytest.raises(
-            InvalidSelection, match=r"expected region\|day, such as tw\|2026-03-01, and not \d segments? \("
-        ):
+    @pytest.mark.parametrize(
+        ("text", "example"),
+        [
+            ("tw|2026-03-01|x", "tw|2026-03-01"),
+            ("mars", "tw|2026-03-01"),
+            ("jp", "jp|*"),
+            ("[tw...jp]", "[tw...jp]|*"),
+            ("2026-03-01", "*|2026-03-01"),
+            ("[2026-03-01 ... 2026-03-02]", "*|[2026-03-01...2026-03-02]"),
+            ("[2026-03-01...]", "*|[2026-03-01...]"),
+        ],
+    )
+    def test_the_number_of_segments_must_be_right_and_one_is_completed(self, text, example):
+        expected = re.escape(f"expected region|day, such as {example}, and not ")
+        with pytest.raises(InvalidSelection, match=rf"{expected}\d segments? \("):
             select(text, BOTH, NOW)
+        select(example, BOTH, NOW)
 
     @given(st.sets(st.integers(0, 30), min_size=1))
     def test_the_text_of_a_subset_chooses_it_again(self, numbers):
