@@ -7,6 +7,7 @@ that what was typed is still there when somebody else was faster.
 import json
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 from django.contrib import messages
@@ -50,6 +51,8 @@ class Proposal:
     tried: list[Tried] | None = None
     trouble: str = ""
     preview: configuration.Preview | None = None
+    typed: str = ""
+    """JSON that somebody wrote and has not filled the form with."""
 
     def new_problems(self, told: Told) -> list[Problem]:
         """What would be wrong with the Dag that is not now."""
@@ -65,7 +68,13 @@ class Proposal:
 
     @property
     def raw(self) -> str:
+        """What the form says, as JSON."""
         return json.dumps(self.preview.spec if self.preview else self.spec, ensure_ascii=False, indent=2)
+
+    @property
+    def raw_name(self) -> str:
+        """What tells JSON that was left as it was shown from JSON that was changed."""
+        return _name(self.raw)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -85,6 +94,7 @@ def listening(request: HtmxRequest) -> HttpResponse:
     with suppress(PartitionError):  # one that cannot be read: the page says where it is wrong
         grants.check_schedule(request.user, row, asked)
     proposal = _proposed(row, asked, _keys(request.POST.get("keys", "")))
+    proposal.typed = _typed(request)
     return _save(request, row, proposal) if act == "save" else _show(request, row, proposal)
 
 
@@ -94,6 +104,8 @@ def _may_only_look(request: HtmxRequest) -> PermissionDenied:
 
 def _save(request: HtmxRequest, row: Dag, proposal: Proposal) -> HttpResponse:
     try:
+        if proposal.typed:
+            raise InvalidDefinition("the JSON was changed, and the form was not: fill the form with it first")
         changed = configuration.change_schedule(
             row,
             proposal.spec,
@@ -132,7 +144,7 @@ def _refused(request: HtmxRequest, row: Dag, proposal: Proposal, refusal: Partit
     """The same page again, with what was typed, beside what there is now."""
     row.refresh_from_db()
     again = _proposed(row, proposal.spec, proposal.keys)
-    again.problem = str(refusal)
+    again.problem, again.typed = str(refusal), proposal.typed
     return _show(request, row, again, status=409 if isinstance(refusal, StaleSchedule) else 422)
 
 
@@ -197,6 +209,16 @@ def _asked(request: HtmxRequest) -> Any:
         return json.loads(request.POST.get("raw", ""))
     except (ValueError, RecursionError):
         return request.POST.get("raw", "")
+
+
+def _typed(request: HtmxRequest) -> str:
+    """The JSON that was sent, if somebody changed it and what counts is the form."""
+    raw, shown = request.POST.get("raw", "").replace("\r\n", "\n"), request.POST.get("raw_name")
+    return raw if shown and request.POST.get("use") != "raw" and _name(raw) != shown else ""
+
+
+def _name(raw: str) -> str:
+    return blake2b(raw.encode(errors="surrogatepass"), digest_size=12).hexdigest()
 
 
 def _keys(typed: str) -> tuple[str, ...]:

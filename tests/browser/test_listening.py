@@ -98,6 +98,21 @@ class TestALooserPolicy:
         expect(other.get_by_label("Late", exact=True)).to_have_value("restart")
         expect(other.get_by_label("Reason").first).to_have_value("wants restart")
 
+    def test_json_that_did_not_go_into_the_form_is_kept(self, context: BrowserContext, three_days: None):
+        page = context.new_page()  # whose console may complain of the refusal
+        page.goto(URL)
+        page.get_by_text("As JSON", exact=True).click()
+        raw = page.get_by_label("The schedule as JSON")
+        typed = raw.input_value() + "\n"
+        raw.fill(typed)
+        page.get_by_label("Reason").first.fill("one till has no clock")
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.get_by_role("alert").first).to_contain_text("fill the form with it first")
+        expect(raw).to_have_value(typed)
+        page.get_by_role("button", name="Fill the form with this").click()
+        expect(raw).not_to_have_value(typed)
+        expect(page.get_by_text("You changed the JSON.")).to_have_count(0)
+
     def test_is_read_and_looked_at_without_scripts(self, quiet: Page, three_days: None):
         quiet.goto(URL)
         expect(quiet.get_by_role("heading", name="How close_tills listens")).to_be_visible()

@@ -16,6 +16,7 @@ from tests.engine import world
 from tests.engine.world import HOURS_TO_DAY
 from tests.sdk.writing import LATER, Directory
 from tests.web.listening.forms import NAME, URL, filled, text, tolerant
+from tests.web.reading import read
 
 pytestmark = pytest.mark.django_db
 TOLERANT = {"type": "MinimumCount", "n": -1}
@@ -50,6 +51,20 @@ class TestSaving:
     def test_of_no_change_says_so(self, admin, row):
         answer = admin.post(URL, filled(row, act="save"), follow=True)
         assert "listens so already: nothing was changed" in text(answer)
+
+    def test_keeps_json_that_was_changed_and_does_not_count(self, admin, row):
+        shown = read(admin.get(URL))
+        raw = {"raw": shown.all("textarea", name="raw")[0].words[0], "raw_name": shown.fields["raw_name"]}
+        answer = admin.post(URL, filled(row, act="save", **raw), follow=True)
+        assert "listens so already: nothing was changed" in text(answer)
+        changed = raw | {"raw": raw["raw"].replace("\n", "\r\n") + " "}
+        for act in ("look", "save"):
+            answer = admin.post(URL, tolerant(row, act=act, **changed))
+            assert read(answer).all("textarea", name="raw")[0].words[0].endswith("} ")
+            assert "It counts for nothing until the form is filled with it" in text(answer)
+        assert answer.status_code == 422
+        assert "the JSON was changed, and the form was not: fill the form with it first" in text(answer)
+        assert ScheduleOverride.objects.count() == 0
 
     def test_is_not_for_others(self, visitor_of, row):
         assert visitor_of(roles.EDITOR).post(URL, tolerant(row, act="save")).status_code == 403
