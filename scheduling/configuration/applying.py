@@ -25,12 +25,16 @@ from scheduling.runlog import storable
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What a look at the definitions found: files, assets and Dags, and a sentence for each trouble."""
+    """What a look at the definitions found: files, assets and Dags, and a sentence for each trouble.
+
+    `failed` of the files could not be loaded.
+    """
 
     files: int
     assets: int
     dags: int
     troubles: tuple[str, ...] = ()
+    failed: int = 0
 
     @property
     def ok(self) -> bool:
@@ -137,4 +141,5 @@ def _report(loaded: Sequence[Loaded], writer: DagWriter, sources: dict[str, Defi
             f"Dag {dag.dag_id}: {each['sentence']}" for each in dag.problems if each["level"] == "error"
         ]
     assets = {asset.pk for asset in writer.assets.values() if asset.is_active}
-    return SyncReport(len(loaded), len(assets), len(writer.written), tuple(troubles))
+    failed = sum(file.failure is not None for file in loaded)
+    return SyncReport(len(loaded), len(assets), len(writer.written), tuple(troubles), failed)

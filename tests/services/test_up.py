@@ -50,6 +50,20 @@ class TestStart:
         status, _ = installation.request("POST", "/auth/token", {"username": "admin", "password": password})
         assert status == 201
 
+    def test_says_once_what_cannot_be_loaded(self, tmp_path):
+        definitions = tmp_path / "definitions"
+        definitions.mkdir()
+        (definitions / "bad.py").write_text("1 / 0")
+        (definitions / "good.py").write_text('from scheduling.sdk import DAG\n\nDAG("good")\n')
+        installation = Installation(tmp_path / "var", "--no-demo", "--definitions", str(definitions))
+        try:
+            installation.start()
+            installation.wait_for(lambda: "division by zero" in installation.output())
+            assert installation.output().count("division by zero") == 1
+            assert "Definitions: 1 file, 0 assets, 1 Dag\n1 file cannot be loaded" in installation.output()
+        finally:
+            installation.kill_everything()
+
     def test_takes_the_login_that_is_given(self, tmp_path):
         installation = Installation(tmp_path / "var", "--no-demo", "--user", ":".join(LOGIN))
         try:

@@ -26,6 +26,6 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         report = definitions.sync(options["sources"] or settings.DEFINITIONS, at=datetime.now(UTC))
         assets, dags = some(report.assets, "asset"), some(report.dags, "Dag")
-        self.stdout.write(f"{some(report.files, 'file')}, {assets}, {dags}")
+        self.stdout.write(f"{some(report.files - report.failed, 'file')}, {assets}, {dags}")
         if not report.ok:
             raise CommandError("\n".join(report.troubles))

@@ -58,9 +58,9 @@ class Command(BaseCommand):
     def _load_definitions(self) -> None:
         report = definitions.sync(settings.DEFINITIONS, at=timezone.now())
         assets, dags = some(report.assets, "asset"), some(report.dags, "Dag")
-        self.stdout.write(f"Definitions: {some(report.files, 'file')}, {assets}, {dags}")
-        for trouble in report.troubles:
-            self.stderr.write(self.style.ERROR(trouble))
+        self.stdout.write(f"Definitions: {some(report.files - report.failed, 'file')}, {assets}, {dags}")
+        if report.failed:  # the engine says why when it starts
+            self.stderr.write(self.style.ERROR(f"{some(report.failed, 'file')} cannot be loaded: see below"))
         if queued := demo.begin(at=timezone.now()):
             self.stdout.write(f"Demo: {queued} runs are queued that replay a week of temperatures")
 
