@@ -18,10 +18,10 @@ from django.db.models import F, Max
 
 from core.models import Asset, AssetEvent, Dag, DagRun, HeldRun, Outlet, Partition, Sensor
 from core.newest import first_of_each
-from scheduling import listening, usual
+from scheduling import dynamic, listening, usual
 from scheduling.algebra.conditions import Leaf
 from scheduling.algebra.cron_timetables import CronPartitionTimetable
-from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.errors import InvalidKey, PartitionError
 
 NO_TIME = "not known: the key has no time in it"
 
@@ -37,12 +37,14 @@ class Expected:
     """`at` is none where nobody knows; `words` say what it comes from, or why nobody knows.
 
     `dag` is the one whose tick makes the key. `is_unmade`: no tick will, as that is none of its Dag's.
+    `is_never`: the definition of the asset has no such key.
     """
 
     at: datetime | None
     words: str
     dag: Dag | None = None
     is_unmade: bool = False
+    is_never: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,9 @@ class Owed:
 
     @property
     def untimed(self) -> str:
-        """What to say where no time is expected: that nobody makes it, unless somebody has begun to."""
+        """What to say where no time is expected: that it cannot come, or that nobody has begun to make it."""
+        if self.expected.is_never:
+            return self.expected.words
         is_unmade = self.expected.is_unmade and self.attempt is None and self.held is None
         return self.expected.words if is_unmade else "no expected time"
 
@@ -95,6 +99,8 @@ class Expectations:
         ticks = [found for dag in self.dags[asset.pk] if (found := self._by_tick(dag, key))]
         if ticks:
             return min(ticks, key=lambda each: each.at or _NEVER)
+        if key and _has_never(asset, key):
+            return Expected(None, f"cannot come: {asset.name} is to have no such key", is_never=True)
         by = self._usual[asset.pk]
         if by.lag is None:
             return Expected(None, f"not known: {by.words}")
@@ -177,6 +183,19 @@ def _open(names: Iterable[tuple[int, str]]) -> dict[tuple[int, str], HeldRun]:
 
 def _unmade(why: str) -> Expected:
     return Expected(None, f"{why}: nobody makes it unless you trigger or backfill it", is_unmade=True)
+
+
+def _has_never(asset: Asset, key: str) -> bool:
+    """Whether `key` is of another form than the keys of `asset`, whatever time and people add to them."""
+    try:
+        definition = listening.partitions_of(asset)
+        if definition and not dynamic.names_of(asset):
+            definition.partition_date(key)
+    except InvalidKey:
+        return True
+    except PartitionError:  # the page of definitions says what is wrong with it
+        pass
+    return False
 
 
 def _written(at: datetime) -> str:

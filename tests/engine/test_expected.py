@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from core.models import AssetEvent, Dag, DagRun
+from core.models import Asset, AssetEvent, Dag, DagRun
 from scheduling import events, holds, overdue, runs
 from scheduling.algebra import specs
 from scheduling.algebra.time_partitions import DailyPartitions
@@ -37,6 +37,27 @@ def took(dag, minutes, key="x"):
     """A run of `dag` that took so long and ended well."""
     [run] = runs.create([NewRun(dag=dag, run_type=runs.Type.MANUAL, partition_key=key)], at=NOW)
     DagRun.objects.filter(pk=run.pk).update(state="success", started_at=NOW, ended_at=NOW + minutes * MINUTE)
+
+
+class TestNever:
+    def test_what_the_definition_can_never_have_cannot_come(self):
+        asset("daily", partitions=days_from("2026-03-01"))
+        found = expected("daily", "2026-3-9")
+        assert (found.at, found.is_never) == (None, True)
+        assert found.words == "cannot come: daily is to have no such key"
+
+    def test_what_it_may_have_can(self):
+        asset("daily", partitions=days_from("2026-03-01"))
+        asset("stores", partitions={"type": "DynamicPartitions", "name": "store"})
+        asset("odd", partitions={"type": "NoSuchPartitions"})
+        for name, key in (
+            ("daily", "2999-01-01"),
+            ("stores", "north"),
+            ("odd", "x"),
+            ("free", "x"),
+            ("daily", ""),
+        ):
+            assert not expected(name, key).is_never
 
 
 class TestByTick:
@@ -129,6 +150,7 @@ class TestByHistory:
         )
 
     def test_a_key_without_time_has_none(self, days):
+        Asset.objects.filter(name="daily").update(partitions=None)
         assert expected("daily", "tw").words == "not known: the key has no time in it"
 
 
