@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,11 +21,16 @@ def main(arguments: list[str]) -> int:
     if not arguments:
         print(__doc__)
         return 2
+    with _database():
+        return tell(arguments)
+
+
+def tell(files: Sequence[str]) -> int:
+    """Print how the answers in `files` compare, and give the exit code; the database is there."""
     wrong = False
-    for argument in arguments:
-        with _database():
-            judged = list(judge(read(Path(argument))))
-        print(argument, *summary(judged), sep="\n")
+    for file in files:
+        judged = list(judge(read(Path(file))))
+        print(file, *summary(judged), sep="\n")
         wrong = wrong or any(each.verdict == "wrong" for each in judged)
     return 1 if wrong else 0
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conformance import facts, table
+from tests.conformance.__main__ import tell
 from tests.conformance.dagster import DIFFERENCES
 from tests.conformance.report import LEFT_OUT, judge, summary
 from tests.conformance.rules import RULES
@@ -123,13 +124,6 @@ class TestTheCommand:
         command = [sys.executable, "-m", "tests.conformance", *map(str, files)]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
-    def written(self, path, *vectors):
-        path.write_text(json.dumps(list(vectors)), encoding="utf-8")
-        return path
-
-    def vector(self, id, case, expect):
-        return {"id": id, "class": "made-up", "case": case, "expect": expect}
-
     def test_ends_well_on_what_was_recorded(self, tmp_path):
         """A few of each class, in a file of the same form: all of them are judged above."""
         recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
@@ -142,36 +136,49 @@ class TestTheCommand:
         assert ended.returncode == 0, ended.stdout[-3000:]
         assert "wrong:" not in ended.stdout
 
-    def test_takes_a_file_never_seen_and_lists_what_is_wrong(self, tmp_path):
+    def test_says_how_it_is_used(self):
+        assert self.run().returncode == 2
+
+
+@pytest.mark.django_db
+class TestWhatItTells:
+    @pytest.fixture
+    def told(self, tmp_path, capsys):
+        """The exit code and what is printed for vectors of our own."""
+
+        def of(*vectors):
+            (tmp_path / "made.json").write_text(json.dumps(list(vectors)), encoding="utf-8")
+            return tell([str(tmp_path / "made.json")]), capsys.readouterr().out
+
+        return of
+
+    def vector(self, id, case, expect):
+        return {"id": id, "class": "made-up", "case": case, "expect": expect}
+
+    def test_takes_a_file_never_seen_and_lists_what_is_wrong(self, told):
         case = {"op": "to_downstream", "mapper": {"type": "StartOfDayMapper"}, "key": "2031-05-06T07:08:09"}
-        made = self.written(
-            tmp_path / "made.json",
+        status, said = told(
             self.vector("good-1", case, {"keys": ["2031-05-06"], "many": False}),
             self.vector("bad-1", case, {"keys": ["2031-05-07"], "many": False}),
         )
-        ended = self.run(made)
-        assert ended.returncode == 1
-        assert "bad-1" in ended.stdout
-        assert "good-1" not in ended.stdout
+        assert status == 1
+        assert "bad-1" in said
+        assert "good-1" not in said
 
-    def test_an_answer_that_should_have_failed_is_wrong(self, tmp_path):
+    def test_an_answer_that_should_have_failed_is_wrong(self, told):
         case = {"op": "to_downstream", "mapper": {"type": "IdentityMapper"}, "key": "a"}
         expect = {"error": {"stage": "call", "type": "ValueError", "base": "ValueError"}}
-        assert self.run(self.written(tmp_path / "a.json", self.vector("x", case, expect))).returncode == 1
+        assert told(self.vector("x", case, expect))[0] == 1
 
-    def test_an_error_at_another_stage_is_wrong(self, tmp_path):
+    def test_an_error_at_another_stage_is_wrong(self, told):
         case = {"op": "construct", "mapper": {"type": "ProductMapper", "mappers": []}}
         expect = {"error": {"stage": "call", "type": "TypeError", "base": "TypeError"}}
-        assert self.run(self.written(tmp_path / "a.json", self.vector("x", case, expect))).returncode == 1
+        assert told(self.vector("x", case, expect))[0] == 1
 
-    def test_an_operation_unknown_here_is_left_out_by_name(self, tmp_path):
-        made = self.written(tmp_path / "a.json", self.vector("x", {"op": "teleport"}, {"ok": True}))
-        ended = self.run(made)
-        assert ended.returncode == 0
-        assert "teleport" in ended.stdout
-
-    def test_says_how_it_is_used(self):
-        assert self.run().returncode == 2
+    def test_an_operation_unknown_here_is_left_out_by_name(self, told):
+        status, said = told(self.vector("x", {"op": "teleport"}, {"ok": True}))
+        assert status == 0
+        assert "teleport" in said
 
 
 class TestFacts:
