@@ -5,6 +5,7 @@ import json
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
+from itertools import product
 from pkgutil import iter_modules
 
 import pytest
@@ -79,6 +80,13 @@ LISTS = {
     "grants": (grants.GRANTS, Grant.objects.all),
 }
 
+# What somebody may write into a cursor in the place of a column.
+WRITTEN = [
+    *("\x00", "\ud800", "k\udfff", "", "9999-12-31T23:59:59-23:00", "0001-01-01T00:00:00+23:00"),
+    *("9999-12-31T23:59:59.999999-14:00", "0001-01-01T00:00:00+14:00", "2026-03-10", "2026-03-10T09:00"),
+    *(2**63, -(2**63) - 1, 10**400, 1e308, True, False, None, [], {}, ["k"], {"a": 1}),
+    *("1e999", "9" * 5000, "NaN", "P9999999999D", "-1 day", "99999999 00:00:00"),
+]
 SAMPLES = {str: "a", int: "1", bool: "true", float: "1.5"}
 
 
@@ -228,31 +236,20 @@ class TestPages:
         with pytest.raises(BadRequest):
             other.page(QueryDict(f"cursor={token}"), other_rows())
 
-    @pytest.mark.parametrize(
-        "value",
-        [
-            *("\x00", "\ud800", "k\udfff", "", "9999-12-31T23:59:59-23:00", "0001-01-01T00:00:00+23:00"),
-            *(
-                "9999-12-31T23:59:59.999999-14:00",
-                "0001-01-01T00:00:00+14:00",
-                "2026-03-10",
-                "2026-03-10T09:00",
-            ),
-            *(2**63, -(2**63) - 1, 10**400, 1e308, True, False, None, [], {}, ["k"], {"a": 1}),
-            *("1e999", "9" * 5000, "NaN", "P9999999999D", "-1 day", "99999999 00:00:00"),
-        ],
-        ids=lambda value: ascii(value)[:20],
-    )
-    def test_a_cursor_with_any_value_is_a_place_or_refused(self, some, each, value):
+    def test_a_cursor_with_any_value_is_a_place_or_refused(self, some, each):
         """Somebody may write one: whatever it says, no database is asked what it cannot compare."""
         listing, rows = each
         for name in listing.orders if listing.cursors or listing.bounded else ():
-            for order in (name, f"-{name}"):
-                orders = listing._orders([order])
-                text = json.dumps([*map(str, orders), 0, *[value] * len(orders)])
+            for order, value in product((name, f"-{name}"), WRITTEN):
+                columns = listing._orders([order])
+                text = json.dumps([*map(str, columns), 0, *[value] * len(columns)])
                 token = base64.urlsafe_b64encode(text.encode()).decode()
-                with suppress(BadRequest):
-                    listing.page(QueryDict(f"order_by={order}&cursor={token}&limit=1"), rows())
+                try:
+                    with suppress(BadRequest):
+                        listing.page(QueryDict(f"order_by={order}&cursor={token}&limit=1"), rows())
+                except Exception as error:
+                    error.add_note(f"order {order}, value {ascii(value)[:20]}")
+                    raise
 
     def test_a_cursor_holds_no_more_than_the_columns_of_its_order(self, some):
         listing, rows = LISTS["events"]
