@@ -7,6 +7,7 @@ import json
 import secrets
 import threading
 import time
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -21,7 +22,7 @@ class Provider:
     """Signs in whoever `claims` says; `faults` are claims of the token that it gets wrong."""
 
     def __init__(self) -> None:
-        self.key = RSAKey.generate_key(2048, {"kid": "1", "use": "sig", "alg": "RS256"})
+        self.key = _key()
         self.signs_with: Any = self.key
         self.algorithm = "RS256"
         self.claims: dict[str, Any] = {"sub": "u-1", "preferred_username": "ann"}
@@ -108,6 +109,12 @@ class Provider:
                 pass
 
         return Answers
+
+
+@cache
+def _key() -> RSAKey:
+    """One for all providers: to find the primes takes longer than a test."""
+    return RSAKey.generate_key(2048, {"kid": "1", "use": "sig", "alg": "RS256"})
 
 
 def _written(value: bytes) -> str:
