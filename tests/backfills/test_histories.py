@@ -24,6 +24,7 @@ from tests.backfills.play import (
     states,
     turn,
 )
+from tests.chance import examples
 from tests.engine.world import ALICE, NOW, emit
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.timeout(900)]
@@ -138,7 +139,7 @@ class History:
 
 
 class TestAnyHistory:
-    @settings(max_examples=30)
+    @settings(max_examples=examples(30))
     @given(SHAPES, st.lists(DEEDS, max_size=30))
     def test_adds_up_at_every_moment_and_comes_to_an_end(self, shape, deeds):
         with transaction.atomic():
@@ -151,7 +152,7 @@ class TestAnyHistory:
             assert "open" not in ended
             transaction.set_rollback(True)
 
-    @settings(max_examples=15)
+    @settings(max_examples=examples(15))
     @given(SHAPES, st.lists(DEEDS, max_size=20))
     def test_ends_with_everything_done_when_it_is_tried_again(self, shape, deeds):
         with transaction.atomic():

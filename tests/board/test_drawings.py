@@ -20,12 +20,13 @@ from scheduling.journal import Deed
 from scheduling.sdk import DailyPartitions, DynamicPartitions, MultiPartitions, StaticPartitions
 from tests.board.counting import counted, draw_all, shown
 from tests.board.histories import DAYS, STEPS, History
+from tests.chance import examples
 from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, asset, consumer, emit, hours, turn
 
 
 @pytest.mark.django_db
 class TestDraw:
-    @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(st.lists(STEPS, max_size=25))
     def test_shows_at_every_moment_what_counting_does(self, steps):
         with transaction.atomic():

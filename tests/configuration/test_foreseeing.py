@@ -18,6 +18,7 @@ from scheduling import configuration, holds, wiping
 from scheduling.configuration.foreseeing import foresee
 from scheduling.configuration.overriding import links_for
 from scheduling.listening import by_timetable
+from tests.chance import examples
 from tests.configuration.changing import BOB
 from tests.configuration.stories import (
     ASSETS,
@@ -38,7 +39,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 PHASES = (
     (Phase.generate,) if os.environ.get("PARTITA_MODEL_SHRINK") == "0" else (Phase.generate, Phase.shrink)
 )
-EXAMPLES = int(os.environ.get("PARTITA_PREVIEWS", "15"))
+EXAMPLES = int(os.environ.get("PARTITA_PREVIEWS", examples(15)))
 
 
 def spec_of(mappers, assets, **fields):

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from tests.chance import examples
 from tests.model.history import History
 from tests.model.wandering import wander
 
 FIRST = int(os.environ.get("PARTITA_MODEL_FIRST", "0"))
-EXAMPLES = int(os.environ.get("PARTITA_MODEL_EXAMPLES", "12"))
+EXAMPLES = int(os.environ.get("PARTITA_MODEL_EXAMPLES", examples(12)))
 STEPS = int(os.environ.get("PARTITA_MODEL_STEPS", "40"))
 SHORT = int(os.environ.get("PARTITA_MODEL_SHORT", "4"))
 

@@ -17,13 +17,14 @@ from hypothesis import strategies as st
 from core.models import DagRun, HeldRun
 from scheduling.algebra.errors import PartitionError
 from scheduling.explain import Explanation, Standing, explain
+from tests.chance import examples
 from tests.model.definitions import ASSETS, HOURS, KEYS, MONTHS, REGIONS, definitions
 from tests.model.engine import Engine
 from tests.model.history import START
 
 pytestmark = pytest.mark.django_db
 
-EXAMPLES = int(os.environ.get("PARTITA_EXPLANATIONS", "60"))
+EXAMPLES = int(os.environ.get("PARTITA_EXPLANATIONS", examples(60)))
 PHASES = [Phase.generate] if os.environ.get("PARTITA_MODEL_SHRINK") == "0" else [Phase.generate, Phase.shrink]
 PATIENCE = timedelta(seconds=60)
 """For one example: as many worlds as there are facts are tried in it, a second on a quiet machine."""
@@ -128,7 +129,7 @@ def test_the_facts_named_fire_the_run_and_none_is_too_many(definition, before, s
         transaction.set_rollback(True)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     definition=definitions(), before=arrivals, since=arrivals, key=st.sampled_from(KEYS), paused=st.booleans()
 )
