@@ -42,7 +42,7 @@ def test_the_page_of_one_held_run_follows_it_into_its_run(page: Page, installati
     post(installation, *range(22), day=day)
     page.goto("/held")
     page.get_by_role("link", name=day, exact=True).click()
-    why = page.get_by_role("status").first
+    why = page.get_by_role("main").get_by_role("status").first
     expect(why).to_have_text("waiting on 2 of 24: hours 22, 23")
     expect(page.get_by_role("listitem").filter(has_text=f"{day}T22:00:00")).to_be_visible()
 
