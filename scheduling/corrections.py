@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Exists, F, OuterRef
 from django.db.models.functions import Coalesce
 
-from core.models import Backfill, BackfillTarget, DagRun, HeldRun
-from scheduling import doorbell, journal, states
+from core.models import Backfill, BackfillTarget, DagRun, HeldRun, Partition
+from scheduling import doorbell, journal, rounds, states
 from scheduling.backfills import outcomes
 from scheduling.doorbell import Bell
 from scheduling.journal import Deed
@@ -63,7 +63,10 @@ def delete(run: DagRun, *, deed: Deed, at: datetime) -> None:
         raise NotRunnable(f"run {run.run_id} is running: cancel it before you delete it")
     journal.note("run deleted", deed=deed, at=at, about=run, key=run.partition_key, was=locked.state)
     states.forget_run(run, at)
+    became = HeldRun.objects.filter(run=run).first()
     HeldRun.objects.filter(run=run).update(state=HeldRun.State.SUPERSEDED, run=None)
+    if became:
+        _refresh(became, at)
     locked.delete()
 
 
@@ -75,6 +78,20 @@ def forget_keys(runs: Sequence[DagRun], *, deed: Deed, at: datetime) -> None:
     DagRun.objects.filter(pk__in=[run.pk for run in runs]).update(
         partition_key=None, partition_date=None, updated_at=at
     )
+
+
+def _refresh(gone: HeldRun, at: datetime) -> None:
+    """What the open round of that key has received, and `gone` had consumed, is fresh: that has not fired."""
+    name = (gone.dag_id, gone.partition_key)
+    row = rounds.lock([name]).get(name)
+    if row is None:
+        return
+    events = set(gone.consumed.values_list("event_id", flat=True))
+    fresh = events - {event for _, event in rounds.consumed_before([row], events)}
+    newest = Partition.objects.filter(last_event__in=fresh, asset=OuterRef("asset"), key=OuterRef("key"))
+    row.received.filter(Exists(newest)).update(is_fresh=True)
+    HeldRun.objects.filter(pk=row.pk).update(judge_after=at)
+    doorbell.ring(Bell.JUDGE)
 
 
 def _lock_backfills(run: DagRun) -> None:

@@ -9,6 +9,7 @@ from tests.engine.world import (
     IDENTITY,
     MINUTE,
     NOW,
+    REGIONS,
     RUNTIME,
     consumer,
     dag,
@@ -112,6 +113,20 @@ class TestDelete:
         emit("out", "k")
         turn()
         assert DagRun.objects.get().held_run.round == 2
+
+    def test_what_it_had_consumed_has_come_anew_for_the_round_that_is_open(self):
+        consumer("regions", {"out": REGIONS})
+        for minute in range(2):
+            emit("out", "tw", "jp", "us", at=NOW + minute * MINUTE)
+            turn(NOW + minute * MINUTE)
+        emit("out", "tw", at=NOW + 2 * MINUTE)
+        turn(NOW + 2 * MINUTE)
+        row = held("regions", "all")
+        assert row.received.filter(is_fresh=True).count() == 1
+        corrections.delete(DagRun.objects.latest("pk"), deed=ALICE, at=NOW + 3 * MINUTE)
+        assert row.received.filter(is_fresh=True).count() == 3
+        turn(NOW + 3 * MINUTE)
+        assert DagRun.objects.latest("pk").held_run == row
 
     def test_a_partition_says_again_how_the_attempt_before_ended(self, run):
         finish(start(run), "out")

@@ -27,6 +27,7 @@ class Corrections(Backfills):
         for held in self.held:
             if held.run is run:
                 held.state, held.run = "superseded", None
+                self._wake(each for each in self.open(held.consumer.name) if each.key == held.key)
         self._forget(run)
         return True
 
@@ -51,7 +52,10 @@ class Corrections(Backfills):
         self.runs.remove(run)
         for parts in self.partitions.values():
             for part in parts.values():
-                part.attempts = [each for each in part.attempts if each.run is not run]
+                # What it wrote is there still, and so is that it wrote it.
+                part.attempts = [
+                    each for each in part.attempts if each.run is not run or each.outcome == "success"
+                ]
         for backfill in self.backfills:
             backfill.runs = [each for each in backfill.runs if each is not run]
             for target in backfill.targets:
