@@ -18,7 +18,7 @@ PORTION = 5000
 
 
 def any_of(names: Iterable[Name]) -> Q:
-    """Held runs of one of `names`."""
+    """Held runs, or runs, of one of `names`."""
     by_dag: dict[int, list[str]] = defaultdict(list)
     for dag_id, key in names:
         by_dag[dag_id].append(key)

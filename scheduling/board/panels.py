@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db.models import Max, Q
 
 from core.models import Asset, AssetEvent, ConsumedEvent, Dag, DagRun, HeldRun, LogLine, Outlet, Partition
-from scheduling import dynamic, holds, listening
+from scheduling import dynamic, holds, listening, rounds
 from scheduling.algebra.mappers import Mapper
 from scheduling.algebra.phrases import key_list
 from scheduling.algebra.progress import Progress
@@ -138,14 +138,6 @@ def not_counted(mapper: Mapper, key: str, downstream: str) -> str:
     return "does not count this key: its schedule does not require it"
 
 
-def any_of(pairs: Iterable[tuple[int, str]]) -> Q:
-    """Held runs, or runs, of any of these Dags and keys."""
-    condition = Q(pk__in=[])
-    for dag_id, key in sorted(pairs):
-        condition |= Q(dag_id=dag_id, partition_key=key)
-    return condition
-
-
 def _source(name: str, keys: Sequence[str], known: Sequence[Progress]) -> Source:
     unexpected = frozenset(key for each in known for key in each.unexpected)
     counted = [key for key in keys if key not in unexpected]
@@ -209,13 +201,15 @@ def _mapped(dag: Dag, answer: DagListening, asset: Asset, key: str) -> Iterable[
 
 
 def _held(pairs: set[tuple[int, str]], now: datetime) -> dict[tuple[int, str], Held]:
-    rows = list(HeldRun.objects.held().filter(any_of(pairs)).select_related("dag").order_by("pk"))
+    rows = list(HeldRun.objects.held().filter(rounds.any_of(pairs)).select_related("dag").order_by("pk"))
     verdicts = holds.assess(rows, now=now)
     return {(row.dag_id, row.partition_key): Held(row, verdicts[row.pk]) for row in rows}
 
 
 def _with_outcomes(wanted: Sequence[Dependent], held: dict[tuple[int, str], Held]) -> list[Dependent]:
-    runs = DagRun.objects.filter(any_of({(each.dag.pk, each.key) for each in wanted if each.key})).order_by()
+    runs = DagRun.objects.filter(
+        rounds.any_of({(each.dag.pk, each.key) for each in wanted if each.key})
+    ).order_by()
     last = runs.values("dag", "partition_key").annotate(last=Max("pk")).values("last")
     rows = DagRun.objects.filter(pk__in=last).select_related("dag")
     latest = {(run.dag_id, run.partition_key): run for run in rows}

@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from django.db.models import Q
 
 from core.models import Asset, Dag, Dependency, HeldRun, MappingProblem, Outlet
-from scheduling import dynamic, listening, mapping
+from scheduling import dynamic, listening, mapping, rounds
 from scheduling.algebra import specs
 from scheduling.algebra.errors import PartitionError
 from scheduling.belonging import Sight
-from scheduling.board.panels import any_of, not_counted
+from scheduling.board.panels import not_counted
 from scheduling.board.reading import Read, read
 from scheduling.listening import DagListening
 
@@ -94,7 +94,7 @@ def _holding(strays: dict[Asset, tuple[str, ...]], sight: Sight) -> dict[int, se
         if (asset_id := row.asset_id) and isinstance(answer := heard[row.dag_id], DagListening)
         for downstream in _passed_over(row.dag, answer, asset_id, keys_of[asset_id])
     ]
-    held = HeldRun.objects.held().filter(any_of({(dag.pk, key) for _, dag, key in meant}))
+    held = HeldRun.objects.held().filter(rounds.any_of({(dag.pk, key) for _, dag, key in meant}))
     is_open = set(held.values_list("dag", "partition_key"))
     found: dict[int, set[str]] = {asset.pk: set() for asset in strays}
     for asset_id, dag, key in meant:

@@ -100,6 +100,16 @@ class TestNeeds:
         assert (need.kind, need.subject, need.count) == ("mapping", "hourly", 1)
         assert need.sentence.startswith("noon: other, sum cannot count it: ")
 
+    def test_keys_that_very_many_dags_do_not_count_are_told(self):
+        """Twenty keys for each of sixty Dags: more pairs than SQLite takes alternatives."""
+        asset("hourly", partitions=specs.dump(HourlyPartitions("2026-03-09", key_format="%Y-%m-%dT%H:%M:%S")))
+        for number in range(60):
+            consumer(f"sum {number}", {"hourly": HOURS_TO_DAY})
+        emit("hourly", *(f"2026-02-{day:02}T00:30:00" for day in range(1, 21)))
+        drawings.draw(now=NOW)
+        [need] = needs()
+        assert (need.kind, need.subject, need.count) == ("unexpected", "hourly", 20)
+
     def test_one_that_is_not_in_the_definition_either_is_told_once(self):
         day = specs.dump(HourlyPartitions("2026-03-09", "2026-03-11", key_format="%Y-%m-%dT%H:%M:%S"))
         asset("hourly", partitions=day)
