@@ -152,18 +152,9 @@ def _judged(
     rows: Sequence[HeldRun], heard: DagListening, received: Received, now: datetime
 ) -> tuple[dict[int, Verdict], set[tuple[int, Place]]]:
     """The verdict on each, and what was dropped of which held run before."""
-    verdicts = _verdicts(rows, heard, received, now)
-    ready = [row for row in rows if verdicts[row.pk].may_fire]
-    dropped = _drop_lost(ready, received)
-    if lost := {pk for pk, _ in dropped}:
-        verdicts |= _verdicts([row for row in ready if row.pk in lost], heard, received, now)
-    return verdicts, dropped
-
-
-def _verdicts(
-    rows: Sequence[HeldRun], heard: DagListening, received: Received, now: datetime
-) -> dict[int, Verdict]:
-    return judge_all(rows, dict.fromkeys({row.dag_id for row in rows}, heard), received, now=now)
+    dropped = _drop_lost(rows, received)
+    dags = dict.fromkeys({row.dag_id for row in rows}, heard)
+    return judge_all(rows, dags, received, now=now), dropped
 
 
 def _drop_lost(rows: Sequence[HeldRun], received: Received) -> set[tuple[int, Place]]:

@@ -67,6 +67,11 @@ STORIES = {
         [("emit", "a", {"tw", "jp"}), ("turn",), ("vanish", "a", "tw")],
         {"mappers": (rollup(*SEGMENTS, **at_least(-1)), FIXED)},
     ),
+    "what was wiped as it was counted is not all that lacks": (
+        {"mappers": (rollup(*SEGMENTS), FIXED), "assets": "one"},
+        [("emit", "a", {"tw", "jp"}), ("turn",), ("vanish", "a", "jp")],
+        {"mappers": (TW_JP, FIXED)},
+    ),
     "one key is enough, and others are there": (
         {"mappers": (IDENTITY, IDENTITY), "assets": "any"},
         [("emit", "b", {"tw"}), ("turn",), ("pause",), ("emit", "a", {"tw"}), ("turn",)],
