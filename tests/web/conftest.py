@@ -5,9 +5,12 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 
 from partitions_site import roles
+from scheduling.algebra import specs
 from scheduling.board import reading
+from scheduling.sdk import HourlyPartitions, MultiPartitions, StaticPartitions
 from tests.backfills.play import producer
-from tests.engine.world import emit
+from tests.engine import world
+from tests.engine.world import HOURS_TO_DAY, asset, consumer, emit, hours, turn
 
 
 class Visitor(Client):
@@ -54,4 +57,24 @@ def load(db):
     """A Dag that writes days; two of ten have data."""
     made = producer()
     emit("days", "2026-03-02", "2026-03-05")
+    return made
+
+
+@pytest.fixture
+def day(db):
+    """A day that waits for hours 09, 11 and 22."""
+    consumer("sum", {"hourly": HOURS_TO_DAY}, writes=["daily"])
+    emit("hourly", *hours("2026-03-10", *(n for n in range(24) if n not in (9, 11, 22))))
+    turn()
+    return world.held("sum", "2026-03-10")
+
+
+@pytest.fixture
+def temperatures(db):
+    """A year of two cities, with the hour that never was and without the one that was."""
+    year = {"start": "2010-01-01", "end": "2011-01-01", "timezone": "America/Los_Angeles"}
+    hour = HourlyPartitions(**year, key_format="%Y-%m-%dT%H:%M:%S")
+    definition = MultiPartitions({"city": StaticPartitions(["seattle", "sf"]), "hour": hour})
+    made = asset("hourly", partitions=specs.dump(definition))
+    emit("hourly", *(f"seattle|{key}" for key in hours("2010-03-14", *(n for n in range(24) if n != 3))))
     return made

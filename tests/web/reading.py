@@ -55,6 +55,11 @@ class Page(HTMLParser):
         ]
 
     @property
+    def squares(self) -> list[Element]:
+        """Partitions that are drawn, each a link."""
+        return [each for each in self.all("a") if each.attributes.get("class", "").startswith("c ")]
+
+    @property
     def text(self) -> str:
         return self.elements[0].text if self.elements else ""
 
@@ -79,3 +84,8 @@ def read(response) -> Page:
     """:raises AssertionError: if there is no page."""
     assert response.status_code in (200, 404, 409, 422), response
     return Page(response.content.decode())
+
+
+def squares(page: Page) -> dict[str, str]:
+    """Where each square leads, by its label."""
+    return {each.attributes["aria-label"]: each.attributes["href"] for each in page.squares}

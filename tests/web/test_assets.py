@@ -1,4 +1,4 @@
-"""The page of an asset: its partitions in squares, and those that somebody selects."""
+"""The page of an asset: its partitions in squares."""
 
 import pytest
 
@@ -10,46 +10,21 @@ from scheduling.runs import Ask
 from scheduling.sdk import (
     DailyPartitions,
     DayWindow,
-    HourlyPartitions,
     IdentityMapper,
-    MultiPartitions,
     ProductMapper,
     RollupMapper,
     StartOfDayMapper,
-    StaticPartitions,
 )
 from tests.engine import world
 from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, asset, consumer, emit, hours, turn
-from tests.web.reading import read
+from tests.web.reading import read, squares
 
 pytestmark = pytest.mark.django_db
-YEAR = {"start": "2010-01-01", "end": "2011-01-01", "timezone": "America/Los_Angeles"}
-SECONDS = "%Y-%m-%dT%H:%M:%S"
-
 BY_CITY_AND_DAY = specs.dump(
-    ProductMapper(IdentityMapper(), RollupMapper(StartOfDayMapper(timezone=YEAR["timezone"]), DayWindow()))
-)
-
-
-def squares(page):
-    return {
-        each.attributes["aria-label"]: each.attributes["href"] for each in page.all("a") if _is_square(each)
-    }
-
-
-def _is_square(element):
-    return element.attributes.get("class", "").startswith("c ")
-
-
-@pytest.fixture
-def temperatures(db):
-    """A year of two cities, with the hour that never was and without the one that was."""
-    definition = MultiPartitions(
-        {"city": StaticPartitions(["seattle", "sf"]), "hour": HourlyPartitions(**YEAR, key_format=SECONDS)}
+    ProductMapper(
+        IdentityMapper(), RollupMapper(StartOfDayMapper(timezone="America/Los_Angeles"), DayWindow())
     )
-    made = asset("hourly", partitions=specs.dump(definition))
-    emit("hourly", *(f"seattle|{key}" for key in hours("2010-03-14", *(n for n in range(24) if n != 3))))
-    return made
+)
 
 
 class TestDrawing:
@@ -119,7 +94,7 @@ class TestBoard:
         page = read(visitor.get("/assets/hourly"))
         found = squares(page)
         assert found["2010-03-14: 22 materialized, 1 missing, 1 not in the definition"] == "?zoom=2010-03-14"
-        assert len([each for each in page.all("a") if _is_square(each)]) == 2 * 365
+        assert len(page.squares) == 2 * 365
         assert "Mar 2010" in page.text
 
     def test_a_day_is_shown_by_hours_and_tells_the_flaw(self, visitor):
@@ -151,7 +126,7 @@ class TestBoard:
 
     def test_the_chosen_square_is_marked(self, visitor):
         page = read(visitor.get("/assets/hourly?zoom=2010-03-14&key=seattle%7C2010-03-14T03:00:00"))
-        chosen = [each for each in page.all("a") if each.attributes.get("aria-current") and _is_square(each)]
+        chosen = [each for each in page.squares if each.attributes.get("aria-current")]
         assert [each.attributes["aria-label"] for each in chosen] == ["seattle|2010-03-14T03:00:00: missing"]
 
     def test_the_way_back_is_a_row_of_periods(self, visitor):
@@ -236,78 +211,6 @@ class TestShapes:
         page = read(visitor.get("/assets/daily"))
         assert "Keys outside this calendar" in page.text
         assert page.links["oops"] == "?key=oops"
-
-
-@pytest.mark.usefixtures("temperatures")
-class TestSelection:
-    DAY = "/assets/hourly?zoom=2010-03-14"
-    THREE = "seattle|[2010-03-14T01:00:00...2010-03-14T04:00:00]"
-
-    def test_is_said_in_words_and_drawn(self, visitor):
-        page = read(visitor.get(self.DAY, {"zoom": "2010-03-14", "sel": self.THREE}))
-        assert "3 partitions selected" in page.text
-        assert "seattle|2010-03-14T01:00:00: materialized, selected" in squares(page)
-        assert "sf|2010-03-14T01:00:00: missing" in squares(page)
-
-    def test_leads_to_the_plan_of_its_backfill(self, visitor):
-        world.dag("measure", {"type": "PartitionedAtRuntime"}, writes=["hourly"])
-        page = read(visitor.get("/assets/hourly", {"sel": self.THREE, "only": "missing"}))
-        address = page.links["Backfill…"]
-        assert address.startswith("/backfills/new?asset=hourly&selection=seattle%7C%5B2010-03-14T01")
-        assert address.endswith("&run=missing")
-        assert "1 to run, 2 skipped" in read(visitor.get(address)).text
-
-    def test_one_key_can_be_triggered(self, visitor):
-        world.dag("measure", {"type": "PartitionedAtRuntime"}, writes=["hourly"])
-        page = read(visitor.get("/assets/hourly", {"sel": "sf|2010-03-14T05:00:00"}))
-        assert page.links["Trigger measure…"] == "/trigger?dag=measure&key=sf%7C2010-03-14T05%3A00%3A00"
-        assert "Trigger measure…" not in read(visitor.get("/assets/hourly", {"sel": self.THREE})).links
-
-    def test_an_asset_that_nothing_writes_has_nothing_to_backfill(self, visitor):
-        page = read(visitor.get("/assets/hourly", {"sel": self.THREE}))
-        assert "nothing to backfill" in page.text
-        assert "Backfill…" not in page.links
-
-    def test_what_is_wrong_is_pointed_at_and_kept_to_be_mended(self, visitor):
-        page = read(visitor.get("/assets/hourly", {"sel": "<img src=x>|["}))
-        assert page.fields["sel"] == "<img src=x>|["
-        assert "character" in page.text
-        assert not page.all("img")
-
-    def test_without_one_the_way_to_all_is_offered(self, visitor):
-        links = read(visitor.get(self.DAY)).links
-        address = next(address for words, address in links.items() if words.startswith("Select all"))
-        text = read(visitor.get("/assets/hourly" + address)).text
-        assert "46 partitions selected" in text  # the hour that never was is none of them
-
-
-@pytest.mark.usefixtures("temperatures")
-class TestSlice:
-    """One value of a dimension: the bar, the grid, the counts and the list are of it alone."""
-
-    def test_narrows_all_that_is_shown(self, visitor):
-        page = read(visitor.get("/assets/hourly?in.city=seattle&zoom=2010-03-14"))
-        assert len(squares(page)) == 24
-        assert "sf|2010-03-14T01:00:00: missing" not in squares(page)
-        assert page.links["1 missing"] == "?in.city=seattle&zoom=2010-03-14&state=missing"
-        assert page.links["Select all 23 of 2010-03-14"].endswith(
-            "sel=seattle%7C%5B2010-03-14...2010-03-14%5D"
-        )
-        listed = read(visitor.get("/assets/hourly?in.city=seattle&zoom=2010-03-14&state=missing"))
-        assert [each.text for each in listed.all("a", class_="key")] == ["seattle|2010-03-14T03:00:00"]
-
-    def test_what_is_selected_of_all_is_shown_in_it(self, visitor):
-        page = read(visitor.get("/assets/hourly?in.city=sf&zoom=2010-03-14&sel=*|2010-03-14T05:00:00"))
-        assert "2 partitions selected" in page.text
-        assert [key for key in squares(page) if key.endswith("selected")] == [
-            "sf|2010-03-14T05:00:00: missing, selected"
-        ]
-
-    def test_is_offered_and_a_value_that_is_none_is_refused_in_words(self, visitor):
-        page = read(visitor.get("/assets/hourly?in.city=paris&zoom=2010-03-14"))
-        assert [each.text for each in page.all("option")] == ["all", "seattle", "sf"]
-        assert "There is no city paris : all are shown" in page.text
-        assert len(squares(page)) == 47
 
 
 class TestReadout:

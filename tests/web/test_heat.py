@@ -36,9 +36,8 @@ def sales(db):
     return report("sales", {key: 1000 + at for at, key in enumerate(keys)} | {SHORT: -9000})
 
 
-def squares(page):
-    found = [each.attributes for each in page.all("a") if each.attributes.get("class", "").startswith("c ")]
-    return {each["aria-label"]: each["class"].split() for each in found}
+def classes(page):
+    return {each.attributes["aria-label"]: each.attributes["class"].split() for each in page.squares}
 
 
 @pytest.mark.usefixtures("sales")
@@ -48,18 +47,18 @@ class TestHeat:
         assert page.links["rows"] == "?zoom=2026-03&heat=rows"
         assert "city" not in page.links
         assert not page.all("svg", class_="plot")
-        assert squares(page)["2026-03-01T00:00:00: materialized"] == ["c", "m"]
+        assert classes(page)["2026-03-01T00:00:00: materialized"] == ["c", "m"]
 
     def test_squares_are_tinted_and_say_the_number(self, visitor):
-        found = squares(read(visitor.get("/assets/sales?zoom=2026-03&heat=rows")))
+        found = classes(read(visitor.get("/assets/sales?zoom=2026-03&heat=rows")))
         assert found["2026-03-01T00:00:00: materialized, rows 1,000"] == ["c", "m", "q1"]
         assert found["2026-03-31T23:00:00: materialized, rows 1,743"] == ["c", "m", "q6"]
 
     def test_one_far_out_has_a_corner_and_is_counted_in_a_link_that_selects_it(self, visitor):
         page = read(visitor.get("/assets/sales?zoom=2026-03&heat=rows"))
-        assert squares(page)[f"{SHORT}: materialized, rows -9,000, far out"] == ["c", "m", "q1", "o"]
+        assert classes(page)[f"{SHORT}: materialized, rows -9,000, far out"] == ["c", "m", "q1", "o"]
         page = read(visitor.get("/assets/sales" + page.links["1 far out"]))
-        chosen = {words: look for words, look in squares(page).items() if "on" in look}
+        chosen = {words: look for words, look in classes(page).items() if "on" in look}
         assert list(chosen) == [f"{SHORT}: materialized, selected, rows -9,000, far out"]
 
     def test_a_plot_says_the_least_the_median_and_the_most(self, visitor):
@@ -71,9 +70,9 @@ class TestHeat:
         assert "rows of 744 partitions: least -9,000, median 1,371.5, most 1,743" in page.text
 
     def test_what_has_no_data_stays_as_it_is(self, visitor):
-        found = squares(read(visitor.get("/assets/sales?zoom=2026-04&heat=rows")))
+        found = classes(read(visitor.get("/assets/sales?zoom=2026-04&heat=rows")))
         assert found["2026-04-01T00:00:00: missing"] == ["c", "n"]
-        beside = squares(read(visitor.get("/assets/sales?zoom=2026&heat=rows")))
+        beside = classes(read(visitor.get("/assets/sales?zoom=2026&heat=rows")))
         assert not any(look[-1].startswith("q") for look in beside.values())
 
     def test_zoomed_out_nothing_is_tinted_and_it_is_said_where_it_would_be(self, visitor):
@@ -88,7 +87,7 @@ class TestHeat:
 
     def test_the_page_of_a_month_of_hours_stays_light(self, visitor):
         page = visitor.get("/assets/sales?zoom=2026-03&heat=rows")
-        assert len(squares(read(page))) == 744
+        assert len(classes(read(page))) == 744
         assert len(page.content) <= MOST_BYTES
 
     def test_it_costs_one_query_however_much_is_shown(self, visitor):
@@ -104,7 +103,7 @@ class TestHeat:
 
     def test_the_part_that_is_polled_is_tinted_too_and_typing_keeps_it(self, visitor):
         page = read(visitor.part("/assets/sales?zoom=2026-03&heat=rows", "board"))
-        assert "q6" in squares(page)["2026-03-31T23:00:00: materialized, rows 1,743"]
+        assert "q6" in classes(page)["2026-03-31T23:00:00: materialized, rows 1,743"]
         [kept] = [each for each in page.all("input") if each.attributes.get("name") == "heat"]
         assert kept.attributes["value"] == "rows"
 
@@ -118,7 +117,7 @@ class TestNothingToTint:
         asset, name = world.asset("odd"), "rows" * 50
         told = [EventReport(asset, key, {name: 1}) for key in hours("2026-03-10", *range(24))]
         events.register_events(told, source=AssetEvent.Source.API, deed=ALICE, at=NOW)
-        found = squares(read(visitor.get("/assets/odd", {"heat": name})))
+        found = classes(read(visitor.get("/assets/odd", {"heat": name})))
         assert f"2026-03-10T07:00:00: materialized, {name[:40]} 1" in found
 
     def test_a_name_is_escaped_wherever_it_stands(self, visitor):
@@ -128,4 +127,4 @@ class TestNothingToTint:
         answer = visitor.get("/assets/odd", {"heat": name})
         assert b"<b>&quot;" not in answer.content
         assert b'<b>"' not in answer.content
-        assert f"2026-03-09: materialized, {name} 9" in squares(read(answer))
+        assert f"2026-03-09: materialized, {name} 9" in classes(read(answer))

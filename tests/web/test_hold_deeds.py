@@ -1,0 +1,80 @@
+"""Held runs are fired and cancelled by hand."""
+
+import pytest
+
+from core.models import DagRun, JournalEntry
+from tests.engine.world import emit, hours, turn
+from tests.web.reading import read
+
+pytestmark = pytest.mark.django_db
+
+
+class TestFire:
+    def test_says_first_what_it_fires_without(self, visitor, day):
+        page = read(visitor.get(f"/held/{day.pk}/fire"))
+        assert "It runs without hourly: 3 of 24: hours 09, 11, 22" in page.text
+        assert DagRun.objects.count() == 0
+
+    def test_makes_the_run_and_keeps_the_reason(self, visitor, day):
+        response = visitor.post(f"/held/{day.pk}/fire", {"reason": "the boss waits"})
+        run = DagRun.objects.get()
+        assert response["Location"] == f"/runs/{run.pk}"
+        assert [each["keys"] for each in run.missing_keys] == [hours("2026-03-10", 9, 11, 22)]
+        entry = JournalEntry.objects.get(event="held run fired by hand")
+        assert (entry.by, entry.via, entry.reason) == ("operator", "web", "the boss waits")
+        assert "fired without some keys" in read(visitor.get("/runs")).text
+
+    def test_the_run_says_without_what_by_whom_and_why(self, visitor, day):
+        visitor.post(f"/held/{day.pk}/fire", {"reason": "the boss waits"})
+        text = read(visitor.get(f"/runs/{DagRun.objects.get().pk}")).text
+        assert "Fired by hand without 3 keys of hourly: hours 09, 11, 22" in text
+        assert "Type asset triggered, fired by hand by operator" in text
+        assert "Reason the boss waits" in text
+        assert "21 keys: 00–08, 10, 12–21, 23" in text
+        assert "Attempt" not in text
+
+    def test_keys_that_its_schedule_requires_no_more_are_named_one_by_one(self, visitor, day):
+        visitor.post(f"/held/{day.pk}/fire")
+        DagRun.objects.update(missing_keys=[{"asset": "hourly", "keys": ["09", "11"]}])
+        text = read(visitor.get(f"/runs/{DagRun.objects.get().pk}")).text
+        assert "Fired by hand without 2 keys of hourly: 09, 11" in text
+
+    def test_a_second_click_makes_no_second_run(self, visitor, day):
+        visitor.post(f"/held/{day.pk}/fire")
+        response = visitor.post(f"/held/{day.pk}/fire")
+        assert response.status_code == 409
+        page = read(response)
+        assert "is not held any more" in page.text
+        assert "fired by operator" in page.text
+        assert "as soon as a worker is free" not in page.text
+        assert page.links["Its run: queued"] == f"/runs/{DagRun.objects.get().pk}"
+        assert "Fire now" not in [each.text for each in page.all("button")]
+
+    def test_of_one_that_has_fired_there_is_nothing_to_ask(self, visitor, day):
+        visitor.post(f"/held/{day.pk}/fire")
+        for deed in ("fire", "cancel"):
+            page = read(visitor.part(f"/held/{day.pk}/{deed}", "dialog"))
+            assert page.all("h2")[0].text == "It is not held any more"
+            assert page.all("button") == []
+
+    def test_what_fired_by_itself_meanwhile_is_told(self, visitor, day):
+        emit("hourly", *hours("2026-03-10", 9, 11, 22))
+        turn()
+        assert visitor.post(f"/held/{day.pk}/fire").status_code == 409
+
+
+class TestCancel:
+    def test_closes_it_without_a_run(self, visitor, day):
+        response = visitor.post(f"/held/{day.pk}/cancel", {"reason": "not needed"})
+        assert response["Location"] == f"/held/{day.pk}"
+        day.refresh_from_db()
+        assert (day.state, day.closed_by) == ("cancelled", "operator")
+        assert DagRun.objects.count() == 0
+        assert "cancelled" in read(visitor.get(f"/held/{day.pk}")).text
+
+    def test_asks_first(self, visitor, day):
+        page = read(visitor.part(f"/held/{day.pk}/cancel", "dialog"))
+        assert page.all("h2")[0].text == "Cancel this held run?"
+        assert page.links["No, go back"] == f"/held/{day.pk}"
+        day.refresh_from_db()
+        assert day.state == "held"
