@@ -21,6 +21,10 @@ hypothesis.settings.register_profile("people", deadline=None)
 hypothesis.settings.register_profile("gate", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("gate" if os.environ.get("CI") == "true" else "people")
 
+# No test stops a whole server, so none needs to wait for the disk at each commit. Processes that tests start
+# inherit it.
+os.environ.setdefault("PGOPTIONS", "-c synchronous_commit=off")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
