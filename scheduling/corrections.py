@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef
 from django.db.models.functions import Coalesce
 
-from core.models import Backfill, BackfillTarget, DagRun, HeldRun, Partition
+from core.models import AssetEvent, Backfill, BackfillTarget, DagRun, HeldRun
 from scheduling import doorbell, journal, rounds, states
 from scheduling.backfills import outcomes
 from scheduling.doorbell import Bell
@@ -88,8 +88,8 @@ def _refresh(gone: HeldRun, at: datetime) -> None:
         return
     events = set(gone.consumed.values_list("event_id", flat=True))
     fresh = events - {event for _, event in rounds.consumed_before([row], events)}
-    newest = Partition.objects.filter(last_event__in=fresh, asset=OuterRef("asset"), key=OuterRef("key"))
-    row.received.filter(Exists(newest)).update(is_fresh=True)
+    said = AssetEvent.objects.filter(pk__in=fresh, asset=OuterRef("asset"), partition_key=OuterRef("key"))
+    row.received.filter(Exists(said)).update(is_fresh=True)
     HeldRun.objects.filter(pk=row.pk).update(judge_after=at)
     doorbell.ring(Bell.JUDGE)
 

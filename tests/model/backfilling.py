@@ -17,8 +17,8 @@ class Backfills(Planning):
     """`now` is set by whoever drives it."""
 
     def start(self, ask: Ask, plan: Plan, order: dict[str, Sequence[str]]) -> None:
-        """:param order: that of the keys of each Dag, the oldest first, which is a matter of their dates."""
-        names = self._upstream_first(plan)
+        """:param order: that of the Dags, which matters to none, and of the keys of each, oldest first."""
+        names = list(order)
         targets = []
         for name in names:
             keys = order[name][::-1] if ask.is_newest_first else order[name]
@@ -223,8 +223,8 @@ class Backfills(Planning):
         ended = [(target, item) for target in backfill.targets for item in target.of(*states)]
         for target, item in ended:
             item.state, item.run, item.ripe_at = "waiting" if target.layer else "ready", None, None
-        self._look(backfill)
         if ended:
+            self._look(backfill)
             backfill.is_paused = backfill.is_cancelled = backfill.is_completed = False
         return bool(ended)
 
