@@ -127,6 +127,12 @@ class DagRun(models.Model):
             ),
             # Read by bars and grids: what was made without some keys. Only a person makes such a run.
             models.Index(fields=["-id"], condition=Q(is_fired_short=True), name="run_fired_short"),
+            # Read by counts of runs by hand, of which the API tells these apart by their id.
+            models.Index(
+                fields=["-id"],
+                condition=Q(run_id__startswith="asset_materialization__"),
+                name="run_of_materialization",
+            ),
             # Read by slots.shares and backfills.advance: how many runs of a backfill are active.
             models.Index(
                 fields=["backfill", "state"], condition=Q(backfill__isnull=False), name="run_of_backfill"

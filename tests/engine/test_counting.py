@@ -13,6 +13,7 @@ from django.db.models import Q
 from core import counting
 from core.models import AssetEvent, Dag, DagRun, EntryCount, EventCount, JournalEntry, RunCount
 from core.models.counts import BLOCK
+from partitions_site.api.wire import of_types
 from scheduling import corrections, journal, retention, runs
 from scheduling.belonging import Sight
 from scheduling.runs import Ask
@@ -43,7 +44,14 @@ def made(number, state="success", *, of, after=NOW, begun=True, **fields):
     at = after + number * HOUR
     times = {"started_at": at, "ended_at": at + HOUR} if begun else {}
     lease = {"lease_until": NOW} if state == "running" else {}
-    names = {"run_id": f"r{number}", "run_type": "manual", "state": state, "queued_at": at, "run_after": at}
+    beginning = "r" if number % 3 else "asset_materialization__"
+    names = {
+        "run_id": f"{beginning}{number}",
+        "run_type": "manual",
+        "state": state,
+        "queued_at": at,
+        "run_after": at,
+    }
     return DagRun(pk=(number + 1) * SPREAD, dag=of, updated_at=at, **(names | times | lease | fields))
 
 
@@ -61,13 +69,23 @@ def questions():
     states = [Q(state__in=["success", "skipped"]), Q(state__in=["failed"]), ~Q(state="success")]
     dags = [Q(dag__dag_id="a"), Q(dag__dag_id__icontains="A"), Sight(frozenset(["mine"])).dags("dag")]
     either = [Q(state="failed") | Q(run_type="scheduled"), Q(run_type__in=["manual"], dag__dag_id="b")]
-    alone = [Q(), *states, *dags, *either]
+    alone = [Q(), *states, *dags, *either, *by_hand()]
     times = [*ranges("run_after", "started_at", "ended_at", "updated_at")]
     return [*alone, *times, *(states[0] & dags[0] & each for each in times)]
 
 
 def all_right(asked):
     return all(right(DagRun.objects.filter(each)) for each in asked)
+
+
+def by_hand():
+    """What the API asks for, and what looks like it."""
+    begun = Q(run_id__startswith="asset_materialization__")
+    return [
+        *(of_types(names) for names in (["manual"], ["manual", "scheduled"])),
+        ~begun,
+        ~begun & Q(state="failed"),
+    ]
 
 
 @pytest.fixture
