@@ -118,10 +118,12 @@ def follow(run: DagRun) -> None:
     """
     rows = BackfillPartition.objects.filter(run=run).exclude(state__in=BackfillPartition.OPEN)
     wrote = _written([run])
+    before: dict[int, Counter[State]] = defaultdict(Counter)
     for row in rows:
-        state, reason = _end(run, row.key, wrote)
-        count(row.target_id, {State(row.state): 1}, sign=-1)
-        record([Outcome(row.pk, row.target_id, row.key, state, reason)])
+        before[row.target_id][State(row.state)] += 1
+    for target_id, states in before.items():
+        count(target_id, states, sign=-1)
+    record([Outcome(row.pk, row.target_id, row.key, *_end(run, row.key, wrote)) for row in rows])
 
 
 Written = dict[int, frozenset[str | None] | None]

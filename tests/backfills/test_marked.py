@@ -4,6 +4,7 @@ import pytest
 
 from core.models import DagRun
 from scheduling import backfills, claims, corrections
+from scheduling.backfills import outcomes
 from scheduling.backfills.reading import progress_of, status_of
 from tests.backfills.play import SECOND, begin, counts, days, drive, item, of_dag, producer, steer, turn
 from tests.engine.world import ALICE, NOW
@@ -72,6 +73,15 @@ class TestWhenItHasEnded:
         assert counts(backfill) == {"planned": 3, "failed": 3}
         corrections.mark(DagRun.objects.get(), DagRun.State.SUCCESS, deed=ALICE, at=NOW + SECOND)
         assert counts(backfill) == {"planned": 3, "done": 2, "skipped": 1}
+
+    def test_a_range_of_many_keys_costs_no_more_queries_than_one_of_few(self, django_assert_num_queries):
+        backfill = begin(producer(max_keys_per_run=None), keys=tuple(days(1, 10)), keys_per_run=None)
+        drive(backfill)
+        run = DagRun.objects.get()
+        run.state = DagRun.State.FAILED
+        with django_assert_num_queries(6):
+            outcomes.follow(run)
+        assert counts(backfill) == {"planned": 10, "failed": 10}
 
 
 def test_while_it_goes_on_a_key_that_has_ended_follows_too():
