@@ -63,16 +63,23 @@ def look(targets: Sequence[BackfillTarget], ended: Ended, now: datetime) -> None
 
 
 def look_again(targets: Sequence[BackfillTarget], now: datetime) -> None:
-    """Look at everything that waits, whatever has ended: after partitions were opened again."""
+    """Look at everything that waits, whatever has ended: after partitions were opened again.
+
+    What waits by a definition that is broken has failed, as in `look`: mending that would not wake it.
+    """
     sources = _sources(targets)
     for target in targets:
+        if not target.layer:
+            continue
         answer = listening.of_dags([target.dag])[target.dag_id]
-        if target.layer and not isinstance(answer, BrokenDefinition):
-            waiting = BackfillPartition.objects.filter(target=target, state=State.WAITING)
-            keys = list(waiting.values_list("key", flat=True))
-            for start in range(0, len(keys), PORTION):
-                rows = list(waiting.filter(key__in=keys[start : start + PORTION]))
-                _look_at(target, rows, answer, sources, now)
+        if isinstance(answer, BrokenDefinition):
+            outcomes.end_unstarted(target, State.FAILED, str(answer))
+            continue
+        waiting = BackfillPartition.objects.filter(target=target, state=State.WAITING)
+        keys = list(waiting.values_list("key", flat=True))
+        for start in range(0, len(keys), PORTION):
+            rows = list(waiting.filter(key__in=keys[start : start + PORTION]))
+            _look_at(target, rows, answer, sources, now)
 
 
 def _sources(targets: Sequence[BackfillTarget]) -> Sources:

@@ -3,6 +3,7 @@
 import pytest
 
 from core.models import Dag
+from scheduling import backfills
 from scheduling.backfills import Reprocess
 from tests.backfills.play import (
     SECOND,
@@ -17,12 +18,18 @@ from tests.backfills.play import (
     listener,
     of_dag,
     producer,
+    steer,
     turn,
 )
 from tests.engine.world import HOURS_TO_DAY, NOW, emit, hours
 
 pytestmark = pytest.mark.django_db
 AT_LEAST_TWENTY = HOURS_TO_DAY | {"wait_policy": {"type": "MinimumCount", "n": 20}}
+
+
+def redefine(dag_id, schedule, revision):
+    made = Dag.objects.filter(dag_id=dag_id)
+    made.update(schedule=schedule, revision=revision, updated_at=NOW + revision * SECOND)
 
 
 class TestFailures:
@@ -86,15 +93,28 @@ class TestFailures:
 class TestADefinitionThatBreaks:
     def test_fails_what_waits_and_stops_nobody_else(self, copies):
         backfill = begin(copies, keys=("2026-03-01",), with_downstream=True)
-        second = Dag.objects.get(dag_id="second")
-        second.schedule = {"type": "Nonsense"}
-        second.revision, second.updated_at = 2, NOW + SECOND
-        second.save()
+        redefine("second", {"type": "Nonsense"}, revision=2)
         drive(backfill)
         assert of_dag(backfill, "first") == {"2026-03-01": "done"}
         assert of_dag(backfill, "second") == {"2026-03-01": "failed"}
         assert "Nonsense" in item(backfill, "2026-03-01", "second").reason
         assert of_dag(backfill, "third") == {"2026-03-01": "blocked"}
+
+    def test_fails_what_is_tried_again_before_it_is_mended(self, copies):
+        """All that it waits for has ended: nothing would wake it, nor does mending the definition."""
+        backfill = begin(copies, keys=("2026-03-01",), with_downstream=True)
+        schedule = Dag.objects.get(dag_id="second").schedule
+        redefine("second", {"type": "Nonsense"}, revision=2)
+        drive(backfill)
+        assert steer(backfills.retry_failed, backfill) == 2
+        assert drive(backfill) == []
+        assert of_dag(backfill, "second") == {"2026-03-01": "failed"}
+        assert "Nonsense" in item(backfill, "2026-03-01", "second").reason
+        assert counts(backfill) == {"planned": 3, "done": 1, "failed": 2}
+        redefine("second", schedule, revision=3)
+        steer(backfills.retry_failed, backfill)
+        drive(backfill)
+        assert counts(backfill) == {"planned": 3, "done": 3}
 
     def test_what_waits_for_keys_that_none_leads_to_any_more_waits_not_for_ever(self, copies):
         """The Dag listens otherwise since: its key would need one that is not of this backfill."""
