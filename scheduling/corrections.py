@@ -56,17 +56,19 @@ def mark(run: DagRun, state: State, *, deed: Deed, at: datetime) -> None:
 def delete(run: DagRun, *, deed: Deed, at: datetime) -> None:
     """Take `run` and its log off the record. Its events stay, and so does what its held run had received.
 
+    Held runs are locked before partitions, as everybody does who changes both.
+
     :raises NotRunnable: while it is running.
     """
     locked = _locked(run)
     if locked.state == State.RUNNING:
         raise NotRunnable(f"run {run.run_id} is running: cancel it before you delete it")
     journal.note("run deleted", deed=deed, at=at, about=run, key=run.partition_key, was=locked.state)
-    states.forget_run(run, at)
     became = HeldRun.objects.filter(run=run).first()
     HeldRun.objects.filter(run=run).update(state=HeldRun.State.SUPERSEDED, run=None)
     if became:
         _refresh(became, at)
+    states.forget_run(run, at)
     locked.delete()
 
 

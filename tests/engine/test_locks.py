@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import transaction
 
-from core.models import AssetEvent, Backfill, BackfillTarget, HeldRun, Partition, ReceivedKey
-from scheduling import claims, holds, runs, wiping
+from core.models import AssetEvent, Backfill, BackfillTarget, DagRun, HeldRun, Partition, ReceivedKey
+from scheduling import claims, corrections, holds, runs, wiping
 from scheduling.claims import Output
 from scheduling.configuration import set_paused
 from scheduling.refiling import refile
@@ -198,6 +198,26 @@ def test_a_run_that_gives_up_a_key_locks_its_partitions_in_order():
         ending.result(30)
     assert AssetEvent.objects.filter(source_run=run).count() == 2
     assert {part("out", key).state for key in ("k0", "k1", "k2")} == {"materialized"}
+
+
+def test_a_run_that_is_deleted_locks_held_runs_before_partitions():
+    """As a wipe does, which has the held run that is open and then wants the partition."""
+    consumer("joined", {"a": IDENTITY, "b": IDENTITY}, writes=["out"])
+    emit("a", "k"), emit("b", "k")
+    route()
+    run = DagRun.objects.get()
+    claims.fail(start(run), "boom", at=NOW)
+    emit("a", "k")
+    route()
+    with ThreadPoolExecutor(1) as threads:
+        with transaction.atomic():
+            HeldRun.objects.held().select_for_update(no_key=True).get()
+            deleting = threads.submit(apart, lambda: corrections.delete(run, deed=ALICE, at=NOW))
+            until_waiting(1)
+            list(Partition.objects.filter(asset__name="out").select_for_update(no_key=True, of=("self",)))
+        deleting.result(30)
+    assert not DagRun.objects.exists()
+    assert part("out", "k").attempt == ""
 
 
 def test_dealing_out_slots_waits_for_no_backfill():
