@@ -7,11 +7,11 @@
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from django.db import transaction
 from django.db.models import F
@@ -137,18 +137,41 @@ def _without_foretold(new: list[runs.NewRun]) -> list[runs.NewRun]:
         for pk, *rest in waited.values_list("pk", "dag_id", "partition_key", "run_after")
         if (place := tuple(rest)) in wanted
     ]
-    made = {id(each) for pk, each in found if _is_of_the_tick(pk, each)}
+    if not found:
+        return new
+    locked = waited.filter(pk__any=[pk for pk, _ in found]).order_by("pk").select_for_update(no_key=True)
+    made = _let_be_of_their_ticks(list(locked), dict(found))
     return [each for each in new if id(each) not in made]
 
 
-def _is_of_the_tick(pk: int, new: runs.NewRun) -> bool:
-    """Let the run of a backfill be that of a tick; False if that tick has one."""
-    others = DagRun.objects.filter(dag=new.dag, tick_at=new.tick_at)
-    if others.exists() or not (run := DagRun.objects.filter(pk=pk)).update(tick_at=new.tick_at):
-        return False
-    queued = run.filter(state=DagRun.State.QUEUED)
-    queued.update(run_type=new.run_type, triggered_by=new.triggered_by, backfill=None)
-    return True
+def _let_be_of_their_ticks(foretold: Sequence[DagRun], tick_of: Mapping[int, runs.NewRun]) -> set[int]:
+    """Let runs of backfills, which are locked, be those of their ticks, the first where that has none.
+
+    :param tick_of: by the primary key of each, what its tick would make.
+    :returns: the identities of those that need not be made.
+    """
+    ticks = DagRun.objects.filter(
+        dag__any=list({run.dag_id for run in foretold}),
+        tick_at__in={tick_of[run.pk].tick_at for run in foretold},
+    )
+    taken = set(ticks.values_list("dag_id", "tick_at"))
+    made: set[int] = set()
+    rows: list[tuple[Any, ...]] = []
+    for run in foretold:
+        new = tick_of[run.pk]
+        if (run.dag_id, new.tick_at) in taken:
+            continue
+        taken.add((run.dag_id, new.tick_at))
+        made.add(id(new))
+        is_queued = run.state == DagRun.State.QUEUED
+        said = (new.run_type.value, new.triggered_by, None) if is_queued else _said(run)
+        rows.append((run.pk, new.tick_at, *said))
+    bulk.update(DagRun, ("tick_at", "run_type", "triggered_by", "backfill_id"), rows)
+    return made
+
+
+def _said(run: DagRun) -> tuple[str, str, int | None]:
+    return run.run_type, run.triggered_by, run.backfill_id
 
 
 def _found(dag: Dag, timetable: Cadence, now: datetime) -> list[Tick]:

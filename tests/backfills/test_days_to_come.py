@@ -6,7 +6,7 @@ import pytest
 
 from core.models import DagRun
 from scheduling import backfills, ticks
-from tests.backfills.play import begin, counts, execute, steer, turn
+from tests.backfills.play import begin, counts, days, execute, steer, turn
 from tests.engine.world import DAILY, NOW, dag
 
 pytestmark = pytest.mark.django_db
@@ -123,6 +123,18 @@ def test_a_key_that_comes_many_times_a_day_is_made_each_time():
         ],
         key=str,
     )
+
+
+def test_many_of_them_cost_no_more_queries_than_one(django_assert_max_num_queries):
+    made = daily()
+    type(made).objects.update(catchup="all")
+    begin(made, keys=tuple(days(12, 21)), max_active_runs=20)
+    turn()
+    with django_assert_max_num_queries(12):
+        tick(DAY + timedelta(days=9, seconds=1))
+    runs = DagRun.objects.order_by("tick_at")
+    assert [run.partition_key for run in runs if run.tick_at and run.run_type == "scheduled"] == days(12, 21)
+    assert runs.count() == 10
 
 
 def test_looking_for_them_costs_one_query_more_however_many_there_are(django_assert_max_num_queries):
