@@ -102,11 +102,16 @@ class AsIf:
         return False
 
     def is_complete(self, consumer: Consumer, key: str) -> bool:
-        """Whether a held run of `key` could fire that had counted every key that is there and leads to it."""
+        """Whether a held run of `key` could fire that had counted every key that is there and leads to it.
+
+        As when one is opened, those are looked for that can be listed: others count only as they come.
+        """
         held = Held(consumer, key, 1, self.now, self.now)
         for asset, mapper in consumer.mappers.items():
-            for upstream in self.known(asset):
-                if judgement.feeds(mapper, upstream, key):
+            known = self.known(asset)
+            listed = judgement.enumerable(mapper, key, known)
+            for upstream in known:
+                if upstream in listed and judgement.feeds(mapper, upstream, key):
                     held.counted[asset, upstream] = Event(0, asset, upstream, self.now)
         return judgement.is_complete(held, self)
 
