@@ -8,6 +8,7 @@ import pytest
 from scheduling.algebra import specs
 from scheduling.algebra.conditions import All, AssetLeaf
 from tests.engine.world import HOURS_TO_DAY, IDENTITY
+from tests.model.planning import Ask
 from tests.model.records import Consumer, Run
 from tests.model.reference import Model
 from tests.services.parts import DEADLOCKS
@@ -85,7 +86,8 @@ def played() -> Model:
         condition = All(tuple(map(AssetLeaf, mappers)))
         model.consumers[name] = Consumer(name, mappers, condition, writes=writes)
     for keys in (MADE, TAKEN_BACK):
-        model.start(model.consumers["maker"], dict.fromkeys(keys, "ready"), keys, 1, 2)
+        plan = {"maker": dict.fromkeys(keys, "ready")}
+        model.start(Ask(("maker",), tuple(keys), limit=2), plan, {"maker": tuple(keys)})
     for asset, keys in {"a": KEYS, "b": KEYS, "hours": HOURS}.items():
         model.record(asset, *keys)
     model.advance()
