@@ -1,0 +1,59 @@
+"""Migrations of large tables: others read and write meanwhile, and nothing is left out."""
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+
+from core.models import DagRun
+from tests.engine.world import NOW, RUNTIME, dag
+
+pytestmark = [pytest.mark.pg, pytest.mark.django_db(transaction=True)]
+
+LOCKED = (
+    "SELECT count(*) FROM pg_locks WHERE relation = 'core_dagrun'::regclass AND pid = pg_backend_pid() "
+    "AND mode IN ('AccessExclusiveLock', 'ShareLock')"
+)
+
+
+def migrate(*to):
+    call_command("migrate", "core", *to, verbosity=0)
+
+
+@pytest.fixture
+def back_to():
+    """Takes the database back to a migration; it is as it should be afterwards, whatever happened."""
+    yield migrate
+    migrate()
+
+
+def run(of, number, **fields):
+    times = {"queued_at": NOW, "run_after": NOW, "updated_at": NOW}
+    return DagRun.objects.create(
+        dag=of, run_id=f"r{number}", run_type="manual", state="success", **times, **fields
+    )
+
+
+class TestRunsFiredShort:
+    def test_are_told_apart_from_what_was_there(self, back_to):
+        of = dag("a", RUNTIME)
+        run(of, 1, created_by="alice", missing_keys=["x"])
+        run(of, 2, created_by="alice", missing_keys=[])
+        run(of, 3, created_by="", missing_keys=["x"])
+        back_to("0022")
+        migrate()
+        assert [*DagRun.objects.filter(is_fired_short=True).values_list("run_id", flat=True)] == ["r1"]
+
+    def test_lock_nobody_out_while_all_runs_are_read(self, back_to):
+        back_to("0022")
+        locked = []
+
+        def look(execute, sql, *rest):
+            answer = execute(sql, *rest)
+            if "run_fired_short" in sql or sql.strip().startswith("UPDATE core_dagrun"):
+                with connection.connection.cursor() as cursor:
+                    locked.append(cursor.execute(LOCKED).fetchone()[0])
+            return answer
+
+        with connection.execute_wrapper(look):
+            migrate()
+        assert locked == [0, 0]
