@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
                 ('is_change', models.BooleanField(db_default=True)),
             ],
             options={
-                'indexes': [models.Index(condition=models.Q(('is_change', True)), fields=['id'], name='entry_count_changes')],
+                'indexes': [models.Index(condition=models.Q(('is_change', True)), fields=['id'], name='entry_count_changes'), models.Index(fields=['dag_id', 'event'], name='entry_count_of_dag')],
             },
         ),
         migrations.CreateModel(
@@ -39,7 +39,7 @@ class Migration(migrations.Migration):
                 ('asset', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='core.asset')),
             ],
             options={
-                'indexes': [models.Index(condition=models.Q(('is_change', True)), fields=['id'], name='event_count_changes')],
+                'indexes': [models.Index(condition=models.Q(('is_change', True)), fields=['id'], name='event_count_changes'), models.Index(fields=['asset'], name='event_count_of_asset')],
             },
         ),
         migrations.CreateModel(
@@ -62,7 +62,7 @@ class Migration(migrations.Migration):
                 ('dag', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='core.dag')),
             ],
             options={
-                'indexes': [models.Index(condition=models.Q(('is_change', True)), fields=['id'], name='run_count_changes')],
+                'indexes': [models.Index(condition=models.Q(('is_change', True)), fields=['id'], name='run_count_changes'), models.Index(fields=['dag'], name='run_count_of_dag')],
             },
         ),
     ]

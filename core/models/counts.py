@@ -33,6 +33,8 @@ class EventCount(models.Model):
         indexes = [
             # Read by counting.fold.
             models.Index(fields=["id"], condition=Q(is_change=True), name="event_count_changes"),
+            # Read by counting.known.
+            models.Index(fields=["asset"], name="event_count_of_asset"),
         ]
 
     def __str__(self) -> str:
@@ -61,6 +63,8 @@ class RunCount(models.Model):
         indexes = [
             # Read by counting.fold.
             models.Index(fields=["id"], condition=Q(is_change=True), name="run_count_changes"),
+            # Read by counting.known.
+            models.Index(fields=["dag"], name="run_count_of_dag"),
         ]
 
     def __str__(self) -> str:
@@ -82,6 +86,8 @@ class EntryCount(models.Model):
         indexes = [
             # Read by counting.fold.
             models.Index(fields=["id"], condition=Q(is_change=True), name="entry_count_changes"),
+            # Read by counting.known.
+            models.Index(fields=["dag_id", "event"], name="entry_count_of_dag"),
         ]
 
     def __str__(self) -> str:
