@@ -17,6 +17,7 @@ COUNTED = {
     "core_journalentry": ("core_entrycount", ("dag_id", "event"), ("at",), ()),
 }
 BLOCK = 10_000
+TRIGGERS = ("added", "removed", "changed", "emptied")
 
 
 def count(apps, schema_editor):
@@ -47,17 +48,19 @@ def count_rows(schema_editor, table, into, alike, always, perhaps):
         "added": f"{insert} SELECT {keys}, {reached}, count(*) FROM added GROUP BY {keys};",
         "removed": f"{insert} SELECT {keys}, {nothing}, -count(*) FROM removed GROUP BY {keys};",
         "changed": f"{insert} VALUES ({old}, {nothing}, -1), ({new}, {instants}, 1);",
+        "emptied": f"LOCK TABLE {into} IN SHARE ROW EXCLUSIVE MODE; DELETE FROM {into};",  # not while some are added up
     }
     events = {
         "added": f"AFTER INSERT ON {table} REFERENCING NEW TABLE AS added FOR EACH STATEMENT",
         "removed": f"AFTER DELETE ON {table} REFERENCING OLD TABLE AS removed FOR EACH STATEMENT",
         "changed": f"AFTER UPDATE OF {', '.join(told)} ON {table} FOR EACH ROW WHEN ({differs})",
+        "emptied": f"AFTER TRUNCATE ON {table} FOR EACH STATEMENT",
     }
-    for name, body in bodies.items():
+    for name in TRIGGERS:
         function = f"{into}_{name}()"
         schema_editor.execute(
             f"CREATE OR REPLACE FUNCTION {function} RETURNS trigger LANGUAGE plpgsql AS "
-            f"$count$ BEGIN {body} RETURN NULL; END $count$"
+            f"$count$ BEGIN {bodies[name]} RETURN NULL; END $count$"
         )
         schema_editor.execute(f"CREATE OR REPLACE TRIGGER {into}_{name} {events[name]} EXECUTE FUNCTION {function}")
     # Now nobody else can write until this transaction ends. One that was stopped half-way begins anew.
@@ -71,7 +74,7 @@ def count_no_more(apps, schema_editor):
     if schema_editor.connection.vendor != "postgresql":
         return
     for table, (into, *_) in COUNTED.items():
-        for name in ("added", "removed", "changed"):
+        for name in TRIGGERS:
             schema_editor.execute(f"DROP TRIGGER IF EXISTS {into}_{name} ON {table}")
             schema_editor.execute(f"DROP FUNCTION IF EXISTS {into}_{name}()")
 

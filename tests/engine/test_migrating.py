@@ -4,8 +4,9 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from core.models import DagRun
-from tests.engine.world import NOW, RUNTIME, dag
+from core import counting
+from core.models import AssetEvent, DagRun, EventCount, JournalEntry
+from tests.engine.world import NOW, RUNTIME, dag, emit
 
 pytestmark = [pytest.mark.pg, pytest.mark.django_db(transaction=True)]
 
@@ -57,3 +58,26 @@ class TestRunsFiredShort:
         with connection.execute_wrapper(look):
             migrate()
         assert locked == [0, 0]
+
+
+class TestCounts:
+    def test_are_taken_anew_after_a_restore_of_rows_alone(self, back_to):
+        emit("a", "x", "y")
+        with connection.cursor() as cursor:
+            cursor.execute("SET session_replication_role = replica")  # as `--disable-triggers` does
+            emit("a", "z")
+            cursor.execute("RESET session_replication_role")
+        EventCount.objects.create(block=0, asset_id=1, timestamp_from=NOW, timestamp_to=NOW, rows=7)
+        assert counting.known(AssetEvent.objects.all()) == 9
+        back_to("0024")
+        migrate()
+        assert counting.known(AssetEvent.objects.all()) == 3
+        emit("a", "u")
+        assert counting.known(AssetEvent.objects.all()) == 4
+        assert counting.known(JournalEntry.objects.all()) == JournalEntry.objects.count()
+
+    def test_leave_no_trigger_behind(self, back_to):
+        back_to("0024")
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT proname FROM pg_proc WHERE proname ~ '^core_.*count_'")
+            assert cursor.fetchall() == []
