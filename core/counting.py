@@ -49,7 +49,11 @@ class _Unknown(Exception):
 
 
 def known(rows: Rows) -> int | None:
-    """How many `rows` there are at this moment, exactly; None if the counts do not tell."""
+    """How many `rows` there are; None if the counts do not tell.
+
+    It is made of up to four queries, each part as it is when it is asked for: all are of one moment in a
+    transaction that sees one (`REPEATABLE READ`), or if nobody writes meanwhile.
+    """
     if connection.vendor != "postgresql" or rows.model not in COUNTS or not _is_plain(rows):
         return None
     counts, alike = COUNTS[rows.model]

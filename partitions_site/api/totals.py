@@ -1,10 +1,10 @@
 """How many rows a list has, exactly, without reading a million index entries for every page of it.
 
 PostgreSQL keeps counts by what people narrow the long lists by, and by time (`core.counting`): what can be
-answered from them is exact at every moment. All else is counted, which takes time that grows with what is
-counted. So such a total, if it is large, is kept for some seconds, with the last primary key that it counted,
-and what has been added since is counted each time. What was taken away, or does not match any more, shows
-when all is counted again.
+answered from them is never old: each part is as it is when it is asked for. All else is counted, which takes
+time that grows with what is counted. So such a total, if it is large, is kept for some seconds, with the last
+primary key that it counted, and what has been added since is counted each time. What was taken away, or does
+not match any more, shows when all is counted again.
 """
 
 from dataclasses import dataclass
