@@ -42,7 +42,7 @@ class Need:
 
 
 def needs(health: Health, *, now: datetime, sight: Sight = EVERYTHING) -> list[Need]:
-    """Everything that will not mend itself, of what is shown. Nine queries; more with unexpected keys."""
+    """Everything that will not mend itself, of what is shown. Ten queries; more with unexpected keys."""
     since, is_whole = now - RECENT, sight.is_whole
     strays = unexpected(now=now, sight=sight)
     return [
@@ -54,6 +54,7 @@ def needs(health: Health, *, now: datetime, sight: Sight = EVERYTHING) -> list[N
         *_held(sight),
         *_failed(since, sight),
         *_unmapped(since, sight, strays),
+        *(() if is_whole else _unmapped_of_others(since, sight)),
         *_unexpected(strays),
     ]
 
@@ -142,7 +143,7 @@ def _failed(since: datetime, sight: Sight) -> Iterator[Need]:
 
 def _unmapped(since: datetime, sight: Sight, strays: Sequence[Unexpected]) -> Iterator[Need]:
     """Events of the last day that Dags could not map, by asset; not of keys that are told of anyway."""
-    problems = MappingProblem.objects.filter(sight.dags("dag"), at__gte=since)
+    problems = MappingProblem.objects.filter(sight.dags("dag"), sight.assets("event__asset__"), at__gte=since)
     for each in strays:
         problems = problems.exclude(event__asset=each.asset, event__partition_key__in=each.keys)
     rows = problems.values("event__asset__name").annotate(
@@ -164,6 +165,20 @@ def _unmapped(since: datetime, sight: Sight, strays: Sequence[Unexpected]) -> It
             f"{what}: {_listed(names[name])} cannot count {'them' if more else 'it'}: {row['sentence']}"
         )
         yield Need("mapping", name, sentence, row["count"], reason=row["key"] or "", at=row["at"])
+
+
+def _unmapped_of_others(since: datetime, sight: Sight) -> Iterator[Need]:
+    """The same of assets that are not shown, by the Dag that is: it names what it listens to."""
+    elsewhere = ~sight.assets("event__asset__")
+    problems = MappingProblem.objects.filter(sight.dags("dag"), elsewhere, at__gte=since)
+    rows = problems.values("dag__dag_id", "event__asset__name").annotate(
+        count=Count("event"), key=Max("event__partition_key"), sentence=Max("sentence"), at=Max("at")
+    )
+    for row in rows.order_by("dag__dag_id", "event__asset__name")[:MOST_UNMAPPED]:
+        more = f" and {row['count'] - 1} more" if row["count"] > 1 else ""
+        what = f"{row['key'] or 'an event without a key'}{more} of {row['event__asset__name']}"
+        sentence = f"cannot count {what}: {row['sentence']}"
+        yield Need("uncounted", row["dag__dag_id"], sentence, row["count"], at=row["at"])
 
 
 def _unexpected(strays: Sequence[Unexpected]) -> Iterator[Need]:

@@ -5,6 +5,7 @@ import pytest
 from core.models import DefinitionSource, Pulse
 from scheduling import board, claims, drawings, health, runs
 from scheduling.algebra import specs
+from scheduling.belonging import Sight
 from scheduling.runs import Ask
 from scheduling.sdk import DailyPartitions, HourlyPartitions
 from tests.engine import world
@@ -99,6 +100,19 @@ class TestNeeds:
         [need] = needs()
         assert (need.kind, need.subject, need.count) == ("mapping", "hourly", 1)
         assert need.sentence.startswith("noon: other, sum cannot count it: ")
+
+    def test_an_asset_of_others_is_named_by_the_dag_that_listens_to_it(self):
+        asset("hourly", group="theirs"), asset("daily", group="ours")
+        consumer("sum", {"hourly": HOURS_TO_DAY}, writes=["daily"])
+        consumer("other", {"hourly": HOURS_TO_DAY})
+        emit("hourly", "noon", None)
+        turn()
+        [need] = board.needs(health.report(NOW), now=NOW, sight=Sight(frozenset(["ours"])))
+        assert (need.kind, need.subject, need.count) == ("uncounted", "sum", 2)
+        assert need.sentence.startswith("cannot count noon and 1 more of hourly: ")
+        [need] = board.needs(health.report(NOW), now=NOW, sight=Sight(frozenset(["theirs"])))
+        assert (need.kind, need.subject) == ("mapping", "hourly")
+        assert need.sentence.startswith("noon and 1 more: other cannot count them: ")
 
     def test_keys_that_very_many_dags_do_not_count_are_told(self):
         """Twenty keys for each of sixty Dags: more pairs than SQLite takes alternatives."""

@@ -4,6 +4,7 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from core.models import Dag, HeldRun, JournalEntry
 from partitions_site import roles
@@ -11,7 +12,7 @@ from partitions_site.models import Grant
 from partitions_site.web import urls
 from partitions_site.web.http import signed_in
 from tests.api.groups import MARK, OURS, THEIRS, build, granted, state
-from tests.engine.world import HOURS_TO_DAY, consumer, dag
+from tests.engine.world import HOURS_TO_DAY, consumer, dag, emit, turn
 from tests.web.screens import DEEDS, OPEN, OWN, names
 
 pytestmark = pytest.mark.django_db
@@ -128,6 +129,15 @@ class TestDeeds:
             shown = visitor(roles.OPERATOR).post(reverse("record"), form, follow=True).content.decode()
             assert f"{OURS}_hears cannot count it" in shown
             assert MARK not in shown
+
+    def test_a_dag_that_cannot_count_what_others_report_is_told_without_a_way_there(self, groups):
+        consumer(f"{OURS}_far", {f"{MARK}_in": HOURS_TO_DAY}, writes=[f"{OURS}_out"])
+        emit(f"{MARK}_in", "no hour", at=timezone.now())
+        turn(timezone.now())
+        shown = visitor(roles.VIEWER).get("/").content.decode()
+        assert f"cannot count no hour of {MARK}_in: " in shown
+        assert reverse("dag", args=[f"{OURS}_far"]) in shown
+        assert reverse("asset", args=[f"{MARK}_in"]) not in shown
 
     def test_pages_of_the_site_are_not_offered(self, groups):
         assert "/definitions" not in visitor(roles.ADMIN).get("/").content.decode()
