@@ -13,14 +13,16 @@ from hashlib import sha256
 from typing import Any, cast
 
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from core import locks
 from partitions_site.api.errors import Invalid, Unprocessable, problem
 from partitions_site.models import GivenAnswer
+from scheduling.events import MOST_UNDONE
 
 KEPT = timedelta(days=1)
 LONGEST = 250
@@ -43,14 +45,7 @@ def once(method: Method) -> Method:
         key = asked_key(request)
         if key is None:
             return method(view, request, *args, **kwargs)
-        with transaction.atomic():
-            row, is_new = _row(request, key)
-            if not is_new:
-                return _again(row, _digest(request))
-            response = method(view, request, *args, **kwargs)
-            row.status, row.body = response.status_code, response.data
-            row.save(update_fields=["status", "body"])
-        return response
+        return _unless_undone(lambda: _once(request, key, lambda: method(view, request, *args, **kwargs)))
 
     return guarded
 
@@ -62,6 +57,29 @@ def asked_key(request: Request) -> str | None:
         words = f"String should have 1 to {LONGEST} printable characters"
         raise Invalid([problem("string_type", ["header", "Idempotency-Key"], words, given)])
     return given
+
+
+def _unless_undone(write: Callable[[], Response]) -> Response:
+    """Whoever writes inside our transaction cannot begin it anew when the database has undone it: we do."""
+    undone = 0
+    while True:
+        try:
+            return write()
+        except OperationalError as error:
+            undone += 1
+            if not locks.was_undone(error) or undone > MOST_UNDONE or connection.in_atomic_block:
+                raise
+
+
+def _once(request: Request, key: str, write: Callable[[], Response]) -> Response:
+    with transaction.atomic():
+        row, is_new = _row(request, key)
+        if not is_new:
+            return _again(row, _digest(request))
+        response = write()
+        row.status, row.body = response.status_code, response.data
+        row.save(update_fields=["status", "body"])
+    return response
 
 
 def _row(request: Request, key: str) -> tuple[GivenAnswer, bool]:

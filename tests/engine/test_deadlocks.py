@@ -3,7 +3,9 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import OperationalError, connection, transaction
+from rest_framework.test import APIClient
 
 from core import locks
 from core.models import AssetEvent, Partition
@@ -53,6 +55,21 @@ def test_what_was_undone_is_recorded_once(record):
     assert [answer.is_new for answer in answers] == [True, True]
     assert AssetEvent.objects.count() == 4
     assert [answer.event.partition_key for answer in answers] == ["k", "l"]
+
+
+def test_what_was_undone_under_an_idempotency_key_is_recorded_once():
+    """The answer is kept in the same transaction: all of it is begun anew."""
+    client = APIClient()
+    client.force_authenticate(User.objects.create_superuser("root"))
+    body = [{"asset_id": asset("a").pk, "partition_key": key} for key in "kl"]
+
+    def ask():
+        return client.post("/api/v2/assets/events/bulk", body, format="json", HTTP_IDEMPOTENCY_KEY="k")
+
+    first, second = crosswise(ask), ask()
+    assert (first.status_code, first.json()["created"]) == (200, 2)
+    assert second.json() == first.json()
+    assert AssetEvent.objects.count() == 4
 
 
 def test_a_deadlock_is_told_from_other_errors(monkeypatch):
