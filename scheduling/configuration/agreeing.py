@@ -1,5 +1,6 @@
 """Whether the keys of a Dag's assets can meet and what it waits for can arrive, as the definitions tell."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -22,6 +23,9 @@ SEEN = 5
 ALIKE = 0.9
 """How much two names are alike of which one is taken for the other misspelt, such as `hourly_slaes`."""
 
+DIGITS = re.compile(r"\d+")
+"""Names that differ in nothing else are those of several alike, none misspelt."""
+
 Span = tuple[datetime, datetime | None]
 """When the first key starts and before when the last one does."""
 
@@ -42,6 +46,7 @@ class World:
             self._producers[outlet.asset_id].append(outlet.dag_id)
         self._assets = Asset.objects.in_bulk()
         self._shapes: dict[int, Shape] = {}
+        self._meant: dict[int, str] = {}
 
     def suppose(self, dag: Dag, links: Iterable[Dependency]) -> None:
         """Take `dag`, not saved, for what it would be if it listened by `links`."""
@@ -63,16 +68,13 @@ class World:
     def unheard(self, dag: Dag) -> Iterator[tuple[str, str]]:
         """What `dag` listens to that nobody writes or has reported, if named nearly as what a Dag writes.
 
-        Costs a query for each asset that has such a neighbour.
+        Costs a query for each asset that has such a neighbour, once.
         """
-        written = {self._assets[pk].name for pk, by in self._producers.items() if by}
         for asset_id in dict.fromkeys(link.asset_id for link in self._links[dag.pk] if link.asset_id):
-            asset = self._assets[asset_id]
-            if asset.name in written or asset.partitions:
-                continue
-            meant = get_close_matches(asset.name, sorted(written), n=1, cutoff=ALIKE)
-            if meant and not AssetEvent.objects.filter(asset=asset_id).exists():
-                yield asset.name, meant[0]
+            if asset_id not in self._meant:
+                self._meant[asset_id] = self._find_meant(self._assets[asset_id])
+            if meant := self._meant[asset_id]:
+                yield self._assets[asset_id].name, meant
 
     def span(self, dag: Dag) -> Span | None:
         """From when to when the keys are that `dag` listens to; none where no definition says so."""
@@ -119,6 +121,20 @@ class World:
                     if circles.starts(timetables[producer], timetables[pk]):
                         steps[producer].append((asset_id, pk))
         return circles.shortest(steps)
+
+    @cached_property
+    def _written(self) -> dict[str, str]:
+        """What Dags write, by name in order, and each name without its digits."""
+        names = sorted(self._assets[pk].name for pk, by in self._producers.items() if by)
+        return {name: DIGITS.sub("", name) for name in names}
+
+    def _find_meant(self, asset: Asset) -> str:
+        if asset.name in self._written or asset.partitions:
+            return ""
+        bare = DIGITS.sub("", asset.name)
+        others = [name for name, without in self._written.items() if without != bare]
+        meant = get_close_matches(asset.name, others, n=1, cutoff=ALIKE)
+        return meant[0] if meant and not AssetEvent.objects.filter(asset=asset).exists() else ""
 
     def _feed(self, link: Dependency) -> Feed:
         asset_id = link.asset_id or 0

@@ -122,6 +122,12 @@ class TestFindings:
         emit("daily_slaes", "2026-03-09")
         assert found(UNHEARD).findings == ()
 
+    def test_names_that_differ_in_digits_only_are_none_misspelt(self, found):
+        numbered = UNHEARD.replace("daily_slaes", "daily_sales_1").replace('"daily_sales"', '"daily_sales_2"')
+        assert found(numbered).findings == ()
+        slip = numbered.replace("daily_sales_1", "daily_slaes_2")
+        assert [each.code for each in found(slip).findings] == ["unheard-asset"]
+
     def test_errors_come_first(self, found):
         levels = [each.level for each in found(NEVER + PLAIN.replace("reader", "a")).findings]
         assert levels == sorted(levels)
