@@ -55,12 +55,14 @@ def _by(definition: Partitions, asset: Asset, key: str, now: datetime) -> AssetK
     try:
         date = definition.partition_date(key)
         words = in_words(key, date, asset.partitions) if date else f"one of the keys of {asset.name}"
+        if definition.contains(key, now):  # also one of a period to come, if its end is offset
+            return AssetKey(words, date)
         if date and date > now:
             return AssetKey(words, date, "its period has not begun yet")
         definition.index(key, now + LONG)
     except InvalidKey as refusal:
         return AssetKey(doubt=f"it is none of the keys that {asset.name} should have: {refusal}")
-    return AssetKey(words, date, "" if definition.contains(key, now) else "its period is not over yet")
+    return AssetKey(words, date, "its period is not over yet")
 
 
 def _by_producers(asset: Asset, key: str) -> AssetKey:

@@ -74,7 +74,7 @@ def of_key(dag: Dag, key: str, *, now: datetime) -> Meaning:
     :raises NotPartitioned: if runs of `dag` have no key.
     """
     date = runs.date_of(dag, key)
-    meant = {} if date and date > now else _meant(dag, key, now)
+    meant = _meant(dag, key, now)
     latest = DagRun.objects.filter(dag=dag, partition_key=key).order_by("-pk").first()
     return Meaning(
         words=in_words(key, date, dag.schedule)
@@ -105,7 +105,7 @@ def _doubts(
 ) -> Iterator[str]:
     if latest and latest.state not in DagRun.FINISHED:
         yield f"a run for it is {latest.state} already"
-    if date and date > now:
+    if date and date > now and not any(each.words and not each.doubt for each in meant.values()):
         yield "its period has not begun yet"
     for asset, each in meant.items():
         if each.doubt and each.words:

@@ -2,14 +2,17 @@
 
 import pytest
 
-from core.models import Asset
-from scheduling import asset_keys
+from core.models import Asset, Dag
+from scheduling import asset_keys, meaning
+from scheduling.algebra import specs
 from scheduling.algebra.errors import InvalidKey
 from scheduling.asset_keys import AssetKey
+from scheduling.sdk import DailyPartitions
 from tests.engine import world
 from tests.engine.world import DAILY, HOURS_TO_DAY, NOW, RUNTIME, asset
 
 pytestmark = pytest.mark.django_db
+NOT_BEGUN = "its period has not begun yet"
 HOURS = {
     "type": "TimePartitions",
     "cadence": "hour",
@@ -46,11 +49,19 @@ class TestByItsDefinition:
         [
             ("2026-03-11T01", ""),
             ("2026-03-11T02", "its period is not over yet"),
-            ("2026-03-11T03", "its period has not begun yet"),
+            ("2026-03-11T03", NOT_BEGUN),
         ],
     )
     def test_a_period_that_is_to_come_has_one_too(self, key, doubt):
         assert meant(asset("hourly", partitions=HOURS), key).doubt == doubt
+
+    @pytest.mark.parametrize(("key", "doubt"), [("2026-03-12", ""), ("2026-03-13", NOT_BEGUN)])
+    def test_a_period_to_come_that_is_expected_has_none(self, key, doubt):
+        ahead = specs.dump(DailyPartitions("2026-03-01", end_offset=2))
+        world.dag("plan", DAILY, writes=["plans"])
+        Asset.objects.filter(name="plans").update(partitions=ahead)
+        assert meant(asset("plans"), key).doubt == doubt
+        assert meaning.of_key(Dag.objects.get(), key, now=NOW).doubts == ((doubt,) if doubt else ())
 
     def test_a_key_without_time_is_one_of_its_keys(self):
         stores = asset("stores", partitions={"type": "StaticPartitions", "keys": ["north"]})
