@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from django.db import IntegrityError, OperationalError, connection, transaction
@@ -223,9 +224,12 @@ def _taken(report: EventReport) -> str:
 
 
 def _said(extra: dict[str, Any]) -> Any:
-    """`extra` as it is kept and read back, without the mark of the way by which it came."""
+    """`extra` as it is kept and read back, without the mark of the way by which it came.
+
+    Its numbers are what their digits say: PostgreSQL gives 1e23 back as an integer, which is another float.
+    """
     said = {name: value for name, value in extra.items() if name != FROM_REST_API}
-    return json.loads(json.dumps(masked(said)))
+    return json.loads(json.dumps(masked(said)), parse_int=Decimal, parse_float=Decimal)
 
 
 def _known(reports: Sequence[EventReport]) -> dict[tuple[int, str] | int, AssetEvent]:

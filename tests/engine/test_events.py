@@ -118,6 +118,15 @@ class TestIdempotency:
             [answer] = report(EventReport(asset("a"), "k", extra, idempotency_key="x"))
         assert not answer.is_new
 
+    @pytest.mark.parametrize("number", [1e23, 1e16, 5e-324, 1.7976931348623157e308, -0.0, 10**23, 2**53 + 1])
+    def test_of_a_number_that_is_read_back_otherwise_is_the_same(self, number):
+        said = EventReport(asset("a"), "k", {"rows": [number]}, idempotency_key="x")
+        report(said)
+        [answer] = report(said)
+        assert not answer.is_new
+        with pytest.raises(IdempotencyKeyTaken, match="other extra"):
+            report(EventReport(asset("a"), "k", {"rows": [3]}, idempotency_key="x"))
+
     def test_an_empty_key_is_none(self):
         for _ in range(2):
             report(EventReport(asset("a"), "k", idempotency_key=""))
