@@ -129,9 +129,8 @@ def cancel(row: HeldRun, *, deed: Deed, at: datetime) -> None:
         HeldRun.objects.filter(pk=locked.pk).update(
             state=HeldRun.State.CANCELLED, closed_at=at, closed_by=deed.by, judge_after=None
         )
-        journal.note(
-            "held run cancelled", deed=deed, at=at, about=row.dag, key=row.partition_key, was=row.sentence
-        )
+        was = {"was": locked.sentence} if locked.sentence else {}  # none before it is judged
+        journal.note("held run cancelled", deed=deed, at=at, about=row.dag, key=row.partition_key, **was)
 
 
 def forget(row: HeldRun, *, before: datetime | None = None, deed: Deed, at: datetime) -> int:

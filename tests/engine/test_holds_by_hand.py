@@ -53,6 +53,18 @@ class TestAPersonMay:
         row = held("all", "all")
         assert (row.round, row.received_count) == (2, 2)
 
+    def test_cancel_it_before_it_is_judged_and_the_journal_leaves_out_what_it_was(self):
+        consumer("all", {"regional": REGIONS})
+        emit("regional", "tw")
+        turn()
+        holds.cancel(held("all", "all"), deed=ALICE, at=NOW)
+        emit("regional", "jp")
+        holds.route_pending(now=NOW)
+        holds.cancel(held("all", "all"), deed=ALICE, at=NOW)
+        first, second = JournalEntry.objects.filter(event="held run cancelled").order_by("pk")
+        assert first.extra == {"was": "waiting on 2 of 3: keys jp, us"}
+        assert second.extra == {}
+
 
 class TestDeadline:
     SIX_HOURS = {"type": "Deadline", "after": 6 * 3600}
