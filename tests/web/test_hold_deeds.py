@@ -23,6 +23,8 @@ class TestFire:
         entry = JournalEntry.objects.get(event="held run fired by hand")
         assert (entry.by, entry.via, entry.reason) == ("operator", "web", "the boss waits")
         assert "fired without some keys" in read(visitor.get("/runs")).text
+        DagRun.objects.update(is_fired_short=False)
+        assert "fired without some keys" not in read(visitor.get("/runs")).text
 
     def test_the_run_says_without_what_by_whom_and_why(self, visitor, day):
         visitor.post(f"/held/{day.pk}/fire", {"reason": "the boss waits"})
