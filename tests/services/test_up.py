@@ -14,6 +14,18 @@ from tests.servers import free_port
 
 pytestmark = pytest.mark.services
 
+NEVER = """
+from scheduling.sdk import *
+days = Asset(name="days")
+with DAG(dag_id="daily", schedule=CronPartitionTimetable("0 0 * * *", timezone="UTC", key_format="%Y-%m-%d")):
+    @task(outlets=[days])
+    def write(): pass
+    write()
+with DAG(dag_id="reader", schedule=PartitionedAssetTimetable(assets=days,
+    default_partition_mapper=RollupMapper(StartOfDayMapper(), DayWindow()))): pass
+"""
+"""`reader` can never fire."""
+
 
 @pytest.fixture
 def installation(tmp_path):
@@ -55,12 +67,15 @@ class TestStart:
         definitions.mkdir()
         (definitions / "bad.py").write_text("1 / 0")
         (definitions / "good.py").write_text('from scheduling.sdk import DAG\n\nDAG("good")\n')
+        (definitions / "never.py").write_text(NEVER)
         installation = Installation(tmp_path / "var", "--no-demo", "--definitions", str(definitions))
         try:
             installation.start()
             installation.wait_for(lambda: "division by zero" in installation.output())
+            installation.wait_for(lambda: "Dag reader: " in installation.output())
             assert installation.output().count("division by zero") == 1
-            assert "Definitions: 1 file, 0 assets, 1 Dag\n1 file cannot be loaded" in installation.output()
+            told = "1 file cannot be loaded, 1 problem in what is loaded: see below"
+            assert f"Definitions: 2 files, 1 asset, 3 Dags\n{told}" in installation.output()
         finally:
             installation.kill_everything()
 

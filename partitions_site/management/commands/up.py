@@ -21,6 +21,7 @@ from partitions_site.login import Login, ensure_login
 from partitions_site.supervisor import Child, ChildKeepsEnding, supervise
 from scheduling import definitions, demo
 from scheduling.algebra.phrases import some
+from scheduling.configuration import SyncReport
 
 
 class Command(BaseCommand):
@@ -59,8 +60,8 @@ class Command(BaseCommand):
         report = definitions.sync(settings.DEFINITIONS, at=timezone.now())
         assets, dags = some(report.assets, "asset"), some(report.dags, "Dag")
         self.stdout.write(f"Definitions: {some(report.files - report.failed, 'file')}, {assets}, {dags}")
-        if report.failed:  # the engine says why when it starts
-            self.stderr.write(self.style.ERROR(f"{some(report.failed, 'file')} cannot be loaded: see below"))
+        if report.troubles:  # the engine says what they are when it starts
+            self.stderr.write(self.style.ERROR(f"{_counted(report)}: see below"))
         if queued := demo.begin(at=timezone.now()):
             self.stdout.write(f"Demo: {queued} runs are queued that replay a week of temperatures")
 
@@ -75,6 +76,12 @@ class Command(BaseCommand):
             self.stdout.write(f"Other commands find it with PARTITA_DATA_DIR={settings.DATA_DIR}\n")
         self.stdout.write("Ctrl-C stops it.\n")
         self.stdout.flush()
+
+
+def _counted(report: SyncReport) -> str:
+    failed = [f"{some(report.failed, 'file')} cannot be loaded"] if report.failed else []
+    others = len(report.troubles) - report.failed
+    return ", ".join(failed + ([f"{some(others, 'problem')} in what is loaded"] if others else []))
 
 
 def _children(host: str, port: int) -> list[Child]:
