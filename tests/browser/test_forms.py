@@ -25,6 +25,8 @@ class TestDialog:
         page.get_by_role("link", name="Record an event…").click()
         dialog = page.get_by_role("dialog")
         key = dialog.get_by_label("Partition key")
+        expect(key).to_be_visible()
+        expect(page.locator(".htmx-added, .htmx-settling")).to_have_count(0)  # now it listens
         key.fill("x\u0001")
         tells = dialog.locator("#tells")
         expect(tells).to_contain_text("control character")
