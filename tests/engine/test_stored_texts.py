@@ -1,5 +1,6 @@
 """Texts that come from outside are stored without what no database keeps, wherever they end up."""
 
+import logging
 from dataclasses import dataclass
 
 import pytest
@@ -29,6 +30,12 @@ class Wordy(IdentityMapper):
 
     def required(self, key, known=()):
         raise RuntimeError(BAD)
+
+
+@pytest.fixture(autouse=True)
+def no_log_in_reports(caplog):
+    """What is logged here, half characters and all, cannot be sent from one process of tests to another."""
+    caplog.set_level(logging.CRITICAL, logger="scheduling")
 
 
 @pytest.fixture(autouse=True)
