@@ -106,6 +106,8 @@ class HeldRun(models.Model):
             models.Index(fields=["verdict"], condition=Q(state="held"), name="held_verdict"),
             # Read by the held runs of one Dag, a page at a time.
             models.Index(fields=["dag", "id"], condition=Q(state="held"), name="held_of_dag"),
+            # Read by lists and counts of those that were opened since some moment.
+            models.Index(fields=["opened_at"], condition=Q(state="held"), name="held_opened"),
             # Read by lists and counts of those that are late.
             models.Index(
                 fields=["late_at", "id"], condition=Q(state="held", late_at__isnull=False), name="held_late"

@@ -140,7 +140,7 @@ def first_times(rows: int, only: str) -> dict[str, list[float]]:
 
 
 def asked_once(rows: int, only: str) -> dict[str, float]:
-    """In a process that was started for it: how long each list takes."""
+    """In a process that was started for it, and is warm as web is: how long each list takes."""
     import django
 
     django.setup()
@@ -173,7 +173,9 @@ def _client() -> Any:
     from rest_framework.test import APIClient
 
     from partitions_site.models import ApiToken
+    from partitions_site.warming import warm_up
 
+    warm_up()
     user = User.objects.filter(username="bench").first() or User.objects.create_superuser("bench")
     _, token = ApiToken.objects.create(user=user, expiry=None)
     client = APIClient()
