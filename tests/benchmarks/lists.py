@@ -46,6 +46,7 @@ LISTS = {
     "runs since some day": f"{RUNS}&run_after_gte=MIDDLE&order_by=run_after",
     "runs that started since, and went well": f"{RUNS}&start_date_gte=MIDDLE&state=success&order_by=-id",
     "runs within some days": f"{RUNS}&run_after_gte=EARLY&run_after_lte=MIDDLE&order_by=-run_after",
+    "runs that ended long ago": f"{RUNS}&end_date_lte=EARLY&order_by=-run_after",
     "runs by hand": f"{RUNS}&run_type=manual&order_by=-run_after",
     "runs of a Dag": f"{OF_DAG}&order_by=-id",
     "runs of a Dag, by cursor": f"{OF_DAG}&order_by=-id&cursor=",
