@@ -6,13 +6,13 @@
 3. One that may fire becomes a queued Dag run in the same transaction; the others sleep again.
 """
 
-from collections.abc import Collection, Sequence, Set
+from collections.abc import Collection, Set
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
 
 from core import bulk
-from core.models import AssetEvent, Dag, HeldRun
+from core.models import AssetEvent, Dag, DagRun, HeldRun
 from scheduling import (
     complaints,
     doorbell,
@@ -22,29 +22,20 @@ from scheduling import (
     journal,
     listening,
     overdue,
-    presence,
     rounds,
-    runs,
 )
 from scheduling.algebra.errors import PartitionError
-from scheduling.algebra.verdicts import Verdict
 from scheduling.assessing import assess, judge_all
 from scheduling.doorbell import Bell
 from scheduling.filing import Filed
+from scheduling.firing import CLOSED, SAID, fire, give_up, say
 from scheduling.journal import Deed
-from scheduling.listening import UNKEYED, DagListening
+from scheduling.listening import UNKEYED
 from scheduling.mapping import Event, NotAlone, map_events
 from scheduling.tally import Place, received_of
 
-SAID = ("verdict", "sentence", "required_count", "received_count")
-"""What the last judgement said, as columns of a held run."""
-
-CLOSED = ("state", "run_id", "closed_at", "closed_by", "judge_after")
-"""What says that it is not open any more."""
-
 AT_ONCE = 5000
 """So many held runs are looked at where events are counted into them; if there are more, `judge_due` does."""
-
 
 MOST_REFUSED = 5
 """How often in a row what events come to may not fit what is there when it is written."""
@@ -92,17 +83,17 @@ def judge_due(*, now: datetime, limit: int = 500) -> int:
             answers |= assess([row for row in doubtful if row.pk in lost], now=now)
         late = overdue.when_late(rows, answers)
         for row in rows:
-            _say(row, answers[row.pk])
+            say(row, answers[row.pk])
             row.judge_after, row.late_at = answers[row.pk].until, late[row.pk]
-        _fire([row for row in ready if answers[row.pk].may_fire], answers, now)
-        _give_up([row for row in rows if answers[row.pk].gives_up], answers, now)
+        fire([row for row in ready if answers[row.pk].may_fire], answers, now)
+        give_up([row for row in rows if answers[row.pk].gives_up], answers, now)
         columns = (*CLOSED, *SAID, "late_at")
         bulk.update(HeldRun, columns, [(row.pk, *(getattr(row, name) for name in columns)) for row in rows])
         fault.passing("judging")
     return len(rows)
 
 
-def fire_now(row: HeldRun, *, deed: Deed, at: datetime) -> "runs.DagRun":
+def fire_now(row: HeldRun, *, deed: Deed, at: datetime) -> DagRun:
     """A person fires `row` with what it has; the run records which keys were missing.
 
     :raises NotHeld: if it is not open any more.
@@ -110,8 +101,8 @@ def fire_now(row: HeldRun, *, deed: Deed, at: datetime) -> "runs.DagRun":
     with transaction.atomic():
         locked = _lock(row)
         verdict = assess([locked], now=at)[locked.pk]
-        _say(locked, verdict)
-        [run] = _fire([locked], {locked.pk: verdict}, at, deed)
+        say(locked, verdict)
+        [run] = fire([locked], {locked.pk: verdict}, at, deed)
         locked.save(update_fields=(*CLOSED, *SAID))
         journal.note(
             "held run fired by hand", deed=deed, at=at, about=run, key=row.partition_key, was=verdict.sentence
@@ -156,19 +147,6 @@ def forget(row: HeldRun, *, before: datetime | None = None, deed: Deed, at: date
             journal.note("received keys forgotten", deed=deed, at=at, about=row.dag, count=len(gone))
             doorbell.ring(Bell.JUDGE)
         return len(gone)
-
-
-def become(rows: Sequence[HeldRun], made: Sequence["runs.DagRun"], *, by: str, at: datetime) -> None:
-    """`rows`, which this transaction has locked, have become the runs `made`, in the same order."""
-    _close(rows, made, by=by, at=at)
-    bulk.update(HeldRun, CLOSED, [(row.pk, *(getattr(row, name) for name in CLOSED)) for row in rows])
-
-
-def supersede(rows: Sequence[HeldRun], *, by: str, at: datetime) -> None:
-    """`rows`, which this transaction has locked, are closed: a run for several keys does their work."""
-    HeldRun.objects.filter(pk__in=[row.pk for row in rows]).update(
-        state=HeldRun.State.SUPERSEDED, closed_at=at, closed_by=by, judge_after=None
-    )
 
 
 @transaction.atomic
@@ -227,9 +205,9 @@ def _fire_ready(filed: Filed, come: Set[Place], now: datetime) -> None:
     gone = filling.gone({place for row in ready for place in received[row.pk]} - come)
     ready = [row for row in ready if gone.isdisjoint(received[row.pk])]
     for row in ready:
-        _say(row, answers[row.pk])
+        say(row, answers[row.pk])
         row.late_at = None
-    _fire(ready, answers, now)
+    fire(ready, answers, now)
     fault.passing("judging")
 
 
@@ -238,67 +216,3 @@ def _lock(row: HeldRun) -> HeldRun:
     if locked.state != HeldRun.State.HELD:
         raise NotHeld(f"{locked.dag} {locked.partition_key!r} is not held any more: it was {locked.state}")
     return locked
-
-
-def _say(row: HeldRun, verdict: Verdict) -> None:
-    row.verdict, row.sentence = verdict.kind, verdict.sentence
-    row.required_count, row.received_count = verdict.required_count, verdict.received_count
-
-
-def _fire(
-    rows: Sequence[HeldRun], answers: dict[int, Verdict], at: datetime, deed: Deed = journal.ENGINE
-) -> list["runs.DagRun"]:
-    """Turn `rows`, which this transaction has locked or made, into queued runs. Whoever calls writes them."""
-    made = runs.create(
-        [
-            runs.NewRun(
-                dag=row.dag,
-                run_type=runs.Type.ASSET_TRIGGERED,
-                partition_key=None if row.partition_key == UNKEYED else row.partition_key,
-                partition_date=row.partition_date,
-                triggered_by="asset",
-                created_by="" if deed is journal.ENGINE else deed.by,
-                missing_keys=_missing(answers[row.pk]),
-            )
-            for row in rows
-        ],
-        at=at,
-    )
-    _close(rows, made, by=deed.by, at=at)
-    _consume_present(rows, answers)
-    return made
-
-
-def _consume_present(rows: Sequence[HeldRun], answers: dict[int, Verdict]) -> None:
-    """A run has also consumed the newest event of an asset without partitions that was there for it."""
-    present = {row: [each.leaf for each in answers[row.pk].progress if each.present] for row in rows}
-    heard = listening.of_dags({row.dag for row, leaves in present.items() if leaves})
-    pairs = [
-        (row.pk, asset_id)
-        for row, leaves in present.items()
-        if leaves and isinstance(answer := heard[row.dag_id], DagListening)
-        for asset_id, leaf in answer.leaf_of.items()
-        if leaf in leaves
-    ]
-    latest = presence.latest_events(asset_id for _, asset_id in pairs) if pairs else {}
-    rounds.consume((pk, latest[asset_id]) for pk, asset_id in pairs if asset_id in latest)
-
-
-def _close(rows: Sequence[HeldRun], made: Sequence["runs.DagRun"], *, by: str, at: datetime) -> None:
-    for row, run in zip(rows, made, strict=True):
-        row.state, row.run_id, row.closed_at, row.closed_by = HeldRun.State.FIRED, run.pk, at, by
-        row.judge_after = None
-
-
-def _give_up(rows: Sequence[HeldRun], answers: dict[int, Verdict], at: datetime) -> None:
-    """Cancel held runs whose deadline says so."""
-    for row in rows:
-        row.state, row.closed_at, row.closed_by = HeldRun.State.CANCELLED, at, "deadline"
-        sentence = answers[row.pk].sentence
-        journal.note("held run cancelled", at=at, about=row.dag, key=row.partition_key, sentence=sentence)
-
-
-def _missing(verdict: Verdict) -> list[dict[str, object]]:
-    return [
-        {"asset": each.leaf.words(), "keys": list(each.missing)} for each in verdict.progress if each.missing
-    ]

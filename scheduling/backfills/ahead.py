@@ -11,7 +11,7 @@ from django.db.models import Min, Q
 
 from core import bulk
 from core.models import AssetEvent, Backfill, BackfillPartition, BackfillTarget, Dag, DagRun
-from scheduling import filing, holds, listening, rounds, runs
+from scheduling import filing, firing, listening, rounds, runs
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.timetables import PartitionedAssetTimetable
 from scheduling.backfills import outcomes
@@ -228,6 +228,6 @@ def _settle_held(of: _Queueing, chunks: Sequence[Sequence[Item]], made: Sequence
     alone = [(chunk[0], run) for chunk, run in zip(chunks, made, strict=True) if len(chunk) == 1]
     by = of.backfill.created_by
     rows = [held[dag.pk, row.key] for row, _ in alone]
-    holds.become(rows, [run for _, run in alone], by=by, at=of.now)
+    firing.become(rows, [run for _, run in alone], by=by, at=of.now)
     ranged = [held[dag.pk, row.key] for chunk in chunks if len(chunk) > 1 for row in chunk]
-    holds.supersede(ranged, by=by, at=of.now)
+    firing.supersede(ranged, by=by, at=of.now)
