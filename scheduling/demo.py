@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import F
 
 from core.models import AssetEvent, Dag, DagRun
-from scheduling import claims, execution, holds, journal, runs
+from scheduling import claims, execution, holds, journal, runs, turns
 from scheduling.algebra.errors import PartitionError
 from scheduling.examples._readings import FILES
 from scheduling.journal import Deed
@@ -90,7 +90,7 @@ def begin(*, at: datetime) -> int:
 def turn(*, worker: str, clock: Clock) -> bool:
     """Let the engine do what it can in one round: start runs, map events, judge. Whether it found any."""
     busy = False
-    for pk in claims.dispatch(now=clock()):
+    for pk in turns.dispatch(now=clock()):
         run = claims.claim(pk, worker=worker, now=clock())
         if run is not None:
             execution.execute(run, clock=clock)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from core.models import DagRun
-from scheduling import claims, reports
+from scheduling import claims, reports, turns
 from scheduling.algebra.errors import PartitionError
 from scheduling.claims import LEASE, LeaseLost
 from scheduling.reports import Report
@@ -43,7 +43,7 @@ def take(
     """Claim up to `limit` runs for a worker of another system, oldest first; none if none may start."""
     taken: list[DagRun] = []
     for _ in range(ROUNDS):
-        offered = claims.on_offer(now=now, limit=limit - len(taken), dag_ids=dag_ids)
+        offered = turns.on_offer(now=now, limit=limit - len(taken), dag_ids=dag_ids)
         for pk in offered:
             run = claims.claim(pk, worker=worker, now=now, elsewhere=True, lease=lease)
             taken += [run] if run else []

@@ -20,11 +20,11 @@ from scheduling.algebra.durations import duration_words
 from scheduling.algebra.errors import PartitionError
 from scheduling.authoring.context import RunTimedOut
 from scheduling.authoring.sensors import Look, Trigger
-from scheduling.claims import DISPATCH_AGAIN
 from scheduling.events import EventReport
 from scheduling.journal import Deed
 from scheduling.runlog import storable
 from scheduling.traces import trace_of
+from scheduling.turns import DISPATCH_AGAIN
 
 log = logging.getLogger(__name__)
 

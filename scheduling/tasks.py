@@ -26,6 +26,7 @@ from scheduling import (
     sensors,
     ticks,
     timeouts,
+    turns,
 )
 from scheduling.doorbell import Bell
 
@@ -65,7 +66,7 @@ def draw() -> None:
 @shared_task(name="scheduling.start_runs")
 def start_runs() -> None:
     doorbell.heard(Bell.START)
-    _send_for_workers(again=claims.DISPATCH_AGAIN)
+    _send_for_workers(again=turns.DISPATCH_AGAIN)
 
 
 @shared_task(name="scheduling.execute_run")
@@ -167,13 +168,13 @@ def _note_late(budget: timedelta) -> None:
 def _send_lost_messages() -> None:
     """When no message waits, those that were sent and are not taken after an interval are lost."""
     interval = timedelta(seconds=settings.SWEEP_SECONDS)
-    _send_for_workers(again=interval if messages.none_waits() else claims.DISPATCH_AGAIN)
+    _send_for_workers(again=interval if messages.none_waits() else turns.DISPATCH_AGAIN)
 
 
 def _send_for_workers(*, again: timedelta) -> None:
-    while run_pks := claims.dispatch(now=_now(), again=again):
+    while run_pks := turns.dispatch(now=_now(), again=again):
         if unsent := messages.send(run_pks):
-            claims.take_messages_back(unsent)
+            turns.take_messages_back(unsent)
             return
 
 

@@ -105,7 +105,7 @@ class DagRun(models.Model):
             ),
         ]
         indexes = [
-            # Read by claims.dispatch: what may start, oldest first.
+            # Read by turns.dispatch: what may start, oldest first.
             models.Index(fields=["dag", "run_after", "id"], condition=Q(state="queued"), name="run_queued"),
             # Read by claims.claim (how many run) and claims.take_over_lost.
             models.Index(fields=["dag", "lease_until"], condition=Q(state="running"), name="run_running"),

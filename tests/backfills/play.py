@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 
 from core.models import Asset, Backfill, BackfillPartition, Dag, DagRun
-from scheduling import backfills, claims, holds, runs
+from scheduling import backfills, claims, holds, runs, turns
 from scheduling.algebra import specs
 from scheduling.algebra.time_partitions import DailyPartitions, HourlyPartitions
 from scheduling.backfills import Ask
@@ -70,7 +70,7 @@ def execute(
     end: Callable[[DagRun], None] | None = None,
 ) -> list[DagRun]:
     """Execute what may start now to its end: badly for keys to `fail`, without a word for `silent` ones."""
-    pks = claims.dispatch(now=at)[:most]
+    pks = turns.dispatch(now=at)[:most]
     claimed = [run for pk in pks if (run := claims.claim(pk, worker="w", now=at))]
     for run in claimed:
         (end or (lambda run: finish(run, at, fail, silent)))(run)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.models import BackfillPartition, DagRun
-from scheduling import backfills, claims, holds, runs
+from scheduling import backfills, claims, holds, runs, turns
 from scheduling.algebra.errors import PartitionError
 from scheduling.runs import Ask as RunAsk
 from tests.backfills.play import (
@@ -101,7 +101,7 @@ class History:
         backfills.retry_failed(self.backfill, deed=ALICE, at=self.at, and_cancelled=True)
 
     def claim(self):
-        for pk in claims.dispatch(now=self.at):
+        for pk in turns.dispatch(now=self.at):
             claims.claim(pk, worker="w", now=self.at)
 
     def end(self, how):

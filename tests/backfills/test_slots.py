@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from core.models import Backfill, BackfillTarget, DagRun
-from scheduling import claims, runs
+from scheduling import claims, runs, turns
 from scheduling.runs import NewRun, Type
 from tests.engine.world import NOW, RUNTIME, dag
 
@@ -30,7 +30,7 @@ def queue(made, count, of=None):
 
 def dispatched(now=NOW):
     """Which queues the runs that may start now belong to, in the order in which they start."""
-    found = DagRun.objects.in_bulk(claims.dispatch(now=now))
+    found = DagRun.objects.in_bulk(turns.dispatch(now=now))
     return [run.backfill_id for run in found.values()]
 
 
@@ -39,7 +39,7 @@ def started(rounds, now=NOW):
     order = []
     for number in range(rounds):
         at = now + number * SECOND
-        [pk] = claims.dispatch(now=at)
+        [pk] = turns.dispatch(now=at)
         run = claims.claim(pk, worker="w", now=at)
         order.append(run.backfill_id)
         claims.succeed(run, [], at=at)
@@ -92,7 +92,7 @@ class TestManySlots:
     def test_a_backfill_that_comes_to_a_full_dag_gets_the_next_slot(self):
         made = dag("d", RUNTIME, max_active_runs=4)
         queue(made, 50)
-        for pk in claims.dispatch(now=NOW):
+        for pk in turns.dispatch(now=NOW):
             claims.claim(pk, worker="w", now=NOW)
         mine = backfill(made)
         queue(made, 50, mine)
@@ -147,16 +147,16 @@ class TestCost:
         with CaptureQueriesContext(
             connection,
         ) as few:
-            claims.dispatch(now=NOW)
+            turns.dispatch(now=NOW)
         queue(made, 200)
         queue(made, 200, mine)
         with CaptureQueriesContext(connection) as many:
-            claims.dispatch(now=NOW)
+            turns.dispatch(now=NOW)
         assert len(many) <= len(few)
 
     def test_without_backfills_nobody_counts_turns(self):
         queue(dag("d", RUNTIME, max_active_runs=2), 5)
         with CaptureQueriesContext(connection) as queries:
-            claims.dispatch(now=NOW)
+            turns.dispatch(now=NOW)
         assert not [query for query in queries if "backfilltarget" in query["sql"]]
         assert len(queries) == 5

@@ -3,7 +3,7 @@
 import pytest
 
 from core.models import Backfill, DagRun, JournalEntry
-from scheduling import backfills, claims, runs
+from scheduling import backfills, claims, runs, turns
 from scheduling.backfills import BackfillOver, CannotBackfill
 from scheduling.runs import Ask as RunAsk
 from tests.backfills.play import (
@@ -104,7 +104,7 @@ class TestCancel:
         turn()
         steer(backfills.cancel, backfill)
         run = runs.trigger(made, RunAsk("2026-03-07"), deed=ALICE, at=NOW)
-        assert claims.dispatch(now=NOW) == [run.pk]
+        assert turns.dispatch(now=NOW) == [run.pk]
 
     def test_tc_40_resume_takes_exactly_what_was_not_done(self):
         backfill = begin(producer(), max_active_runs=1)
@@ -142,7 +142,7 @@ class TestCancel:
         turn()
         steer(backfills.cancel, backfill)
         assert counts(backfill) == {"planned": 10, "cancelled": 5, "open": 5}
-        assert claims.dispatch(now=NOW) == []
+        assert turns.dispatch(now=NOW) == []
         turn()
         assert counts(backfill) == {"planned": 10, "cancelled": 10}
         assert not DagRun.objects.exclude(state="cancelled").exists()

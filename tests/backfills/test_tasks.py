@@ -5,7 +5,7 @@ from celery import current_app
 from django.db import connection
 
 from core.models import Bell, DagRun
-from scheduling import backfills, tasks
+from scheduling import backfills, tasks, turns
 from scheduling.doorbell import Bell as Name
 from tests.backfills.play import begin, counts, daily, execute, listener, producer
 from tests.engine.world import ALICE
@@ -72,10 +72,8 @@ class TestTasks:
         assert DagRun.objects.count() == 10
 
     def test_start_sends_a_message_for_every_run_that_may_start(self, sent, monkeypatch):
-        from scheduling import claims
-
-        dispatch = claims.dispatch
-        monkeypatch.setattr(claims, "dispatch", lambda **asked: dispatch(**asked | {"limit": 3}))
+        dispatch = turns.dispatch
+        monkeypatch.setattr(turns, "dispatch", lambda **asked: dispatch(**asked | {"limit": 3}))
         begin(producer())
         tasks.advance_backfills()
         tasks.start_runs()

@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 
 from core.models import AssetEvent, DagRun, JournalEntry
-from scheduling import claims, runs
+from scheduling import claims, runs, turns
 from scheduling.algebra.errors import InvalidKey
 from scheduling.runs import Ask
 from tests.engine.world import (
@@ -52,35 +52,35 @@ class TestClaim:
     def test_a_paused_dag_starts_nothing(self):
         run = make(is_paused=True)
         assert claims.claim(run.pk, worker="w1", now=NOW) is None
-        assert claims.dispatch(now=NOW) == []
+        assert turns.dispatch(now=NOW) == []
 
     def test_a_run_for_later_waits(self):
         made = dag("ingest", RUNTIME)
         run = runs.trigger(made, Ask("k", run_after=NOW + MINUTE), deed=ALICE, at=NOW)
         assert claims.claim(run.pk, worker="w1", now=NOW) is None
-        assert claims.dispatch(now=NOW) == []
-        assert claims.dispatch(now=NOW + MINUTE) == [run.pk]
+        assert turns.dispatch(now=NOW) == []
+        assert turns.dispatch(now=NOW + MINUTE) == [run.pk]
 
 
 class TestDispatch:
     def test_a_message_is_sent_once_and_again_when_it_got_lost(self):
         run = make()
-        assert claims.dispatch(now=NOW) == [run.pk]
-        assert claims.dispatch(now=NOW) == []
-        assert claims.dispatch(now=NOW + claims.DISPATCH_AGAIN) == [run.pk]
+        assert turns.dispatch(now=NOW) == [run.pk]
+        assert turns.dispatch(now=NOW) == []
+        assert turns.dispatch(now=NOW + turns.DISPATCH_AGAIN) == [run.pk]
 
     def test_a_queue_behind_one_limit_does_not_delay_another_dag(self):
         full = dag("full", RUNTIME, max_active_runs=2)
         many = [make(f"k{n}", full) for n in range(30)]
         other = make("x", dag("other", RUNTIME))
-        assert claims.dispatch(now=NOW) == [many[0].pk, many[1].pk, other.pk]
+        assert turns.dispatch(now=NOW) == [many[0].pk, many[1].pk, other.pk]
 
     def test_a_freed_slot_is_given_to_the_oldest(self):
         full = dag("full", RUNTIME, max_active_runs=1)
         first, second = make("a", full), make("b", full)
-        assert claims.dispatch(now=NOW) == [first.pk]
+        assert turns.dispatch(now=NOW) == [first.pk]
         finish(start(first))
-        assert claims.dispatch(now=NOW) == [second.pk]
+        assert turns.dispatch(now=NOW) == [second.pk]
 
 
 class TestEnd:

@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 
 from core.models import DagRun, Pulse
-from scheduling import claims, health, runs
+from scheduling import health, runs, turns
 from scheduling.runs import Ask
 from tests.engine.world import ALICE, MINUTE, NOW, dag, finish, start
 
@@ -24,7 +24,7 @@ def waiting():
     run = runs.trigger(
         dag("ingest", {"type": "PartitionedAtRuntime"}, writes=["out"]), Ask("k"), deed=ALICE, at=NOW
     )
-    claims.dispatch(now=NOW)
+    turns.dispatch(now=NOW)
     return run
 
 

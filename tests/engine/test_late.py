@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from core.models import Dag, DagRun, HeldRun
-from scheduling import claims, holds, runs
+from scheduling import claims, holds, runs, turns
 from scheduling.configuration import set_paused
 from scheduling.runs import Ask
 from tests.engine.world import (
@@ -64,7 +64,7 @@ class TestPause:
         set_paused(paused, False, deed=ALICE, at=LATER)
         turn(LATER)
         assert fired("report") == ["1", "2", "3"]
-        assert len(claims.dispatch(now=LATER)) == 2
+        assert len(turns.dispatch(now=LATER)) == 2
         claimed = [claims.claim(run.pk, worker="w", now=LATER) for run in DagRun.objects.all()]
         assert [run is not None for run in claimed] == [True, True, False]
         turn(DAY_LATER)

@@ -7,7 +7,7 @@ import pytest
 from django.db import transaction
 
 from core.models import AssetEvent, Backfill, BackfillTarget, DagRun, HeldRun, Partition, ReceivedKey
-from scheduling import claims, corrections, holds, runs, wiping
+from scheduling import claims, corrections, holds, runs, turns, wiping
 from scheduling.claims import Output
 from scheduling.configuration import set_paused
 from scheduling.refiling import refile
@@ -229,7 +229,7 @@ def test_dealing_out_slots_waits_for_no_backfill():
         runs.create([NewRun(made, Type.BACKFILL, partition_key="k", backfill=backfill)], at=NOW)
     with ThreadPoolExecutor(1) as threads, transaction.atomic():
         list(BackfillTarget.objects.select_for_update(no_key=True))
-        assert len(threads.submit(apart, lambda: claims.dispatch(now=NOW)).result(20)) == 1
+        assert len(threads.submit(apart, lambda: turns.dispatch(now=NOW)).result(20)) == 1
 
 
 def test_an_asset_without_partitions_wakes_held_runs_in_the_order_in_which_others_lock_them():

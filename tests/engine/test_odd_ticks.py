@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from core.models import DagRun
-from scheduling import claims, ticks
+from scheduling import ticks, turns
 from tests.engine.world import NOW, dag
 
 pytestmark = pytest.mark.django_db
@@ -27,4 +27,4 @@ def test_keys_of_any_form_are_made_and_run(form, expected):
     ticks.advance(now=NOW + timedelta(days=1))
     keys = list(DagRun.objects.order_by("tick_at").values_list("partition_key", flat=True))
     assert keys == expected
-    assert len(claims.dispatch(now=NOW + timedelta(days=1))) == 2
+    assert len(turns.dispatch(now=NOW + timedelta(days=1))) == 2

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 
 from core.models import Backfill, BackfillTarget, DagRun, Pool
-from scheduling import claims, retries, runs, slots
+from scheduling import claims, retries, runs, slots, turns
 from scheduling.runs import NewRun, Type
 from scheduling.slots import Use
 from tests.engine.world import NOW, RUNTIME, dag
@@ -35,12 +35,12 @@ def queue(made, count, backfill=None):
 
 def dispatched(now=NOW):
     """How many runs of each Dag may start now."""
-    return Counter(run.dag.dag_id for run in DagRun.objects.filter(pk__in=claims.dispatch(now=now)))
+    return Counter(run.dag.dag_id for run in DagRun.objects.filter(pk__in=turns.dispatch(now=now)))
 
 
 def start_all(now=NOW):
     """Start what may, as messages would; the Dags of what has started."""
-    claimed = [claims.claim(pk, worker="w", now=now) for pk in claims.dispatch(now=now)]
+    claimed = [claims.claim(pk, worker="w", now=now) for pk in turns.dispatch(now=now)]
     return Counter(run.dag.dag_id for run in claimed if run)
 
 
@@ -147,7 +147,7 @@ class TestTurns:
         order = []
         for number in range(rounds):
             at = NOW + number * SECOND
-            [pk] = claims.dispatch(now=at)
+            [pk] = turns.dispatch(now=at)
             run = claims.claim(pk, worker="w", now=at)
             order.append(run.dag.dag_id)
             claims.succeed(run, [], at=at)
@@ -225,7 +225,7 @@ class TestUse:
 
         DagRun.objects.update(dispatched_at=None)
         with CaptureQueriesContext(connection) as queries:
-            claims.dispatch(now=NOW)
+            turns.dispatch(now=NOW)
         return len(queries)
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from core.models import DagRun, JournalEntry
-from scheduling import claims, restart, runs
+from scheduling import claims, restart, runs, turns
 from scheduling.runs import Ask
 from tests.engine.world import ALICE, MINUTE, NOW, dag
 
@@ -21,15 +21,15 @@ class TestTakeBack:
         restart.take_back(now=NOW)
         run.refresh_from_db()
         assert run.state == State.QUEUED
-        assert claims.dispatch(now=NOW) == [run.pk]
+        assert turns.dispatch(now=NOW) == [run.pk]
         assert claims.claim(run.pk, worker="new", now=NOW).attempt == 2
 
     def test_a_run_whose_message_was_under_way_is_dispatched_again_at_once(self):
         run = queued()
-        claims.dispatch(now=NOW)
-        assert claims.dispatch(now=NOW) == []
+        turns.dispatch(now=NOW)
+        assert turns.dispatch(now=NOW) == []
         restart.take_back(now=NOW)
-        assert claims.dispatch(now=NOW) == [run.pk]
+        assert turns.dispatch(now=NOW) == [run.pk]
 
     def test_what_the_dead_worker_would_still_record_is_refused(self):
         run = queued()
@@ -53,7 +53,7 @@ class TestTakeBack:
         restart.take_back(now=NOW)
         done.refresh_from_db()
         assert done.state == State.SUCCESS
-        assert claims.dispatch(now=NOW) == []
+        assert turns.dispatch(now=NOW) == []
 
     def test_the_journal_names_the_worker_that_was_lost(self):
         claims.claim(queued().pk, worker="dead", now=NOW)

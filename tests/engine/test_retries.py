@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from core.models import AssetEvent, DagRun, JournalEntry, LogLine
-from scheduling import claims, corrections, execution, retries, runs
+from scheduling import claims, corrections, execution, retries, runs, turns
 from scheduling.authoring.attempts import Attempts
 from scheduling.runs import Ask
 from tests.engine.executing import again
@@ -32,16 +32,16 @@ class TestAFailedAttempt:
     def test_is_not_started_before_its_time(self):
         run = start(make())
         retries.fail(run, "boom", at=NOW)
-        assert claims.dispatch(now=NOW + MINUTE - SECOND) == []
+        assert turns.dispatch(now=NOW + MINUTE - SECOND) == []
         assert claims.claim(run.pk, worker="w", now=NOW + MINUTE - SECOND) is None
-        assert claims.dispatch(now=NOW + MINUTE) == [run.pk]
+        assert turns.dispatch(now=NOW + MINUTE) == [run.pk]
         assert claims.claim(run.pk, worker="w", now=NOW + MINUTE).attempt == 2
 
     def test_takes_no_slot_meanwhile(self):
         run = make("a", max_active_runs=1)
         other = runs.trigger(run.dag, Ask("b"), deed=ALICE, at=NOW)
         retries.fail(start(run), "boom", at=NOW)
-        assert claims.dispatch(now=NOW) == [other.pk]
+        assert turns.dispatch(now=NOW) == [other.pk]
         assert start(other).attempt == 1
 
     def test_leaves_the_partition_as_it_was(self):
@@ -101,7 +101,7 @@ class TestSomebodyElse:
         retries.fail(run, "boom", at=NOW)
         runs.cancel(again(run), deed=ALICE, at=NOW)
         assert again(run).state == "cancelled"
-        assert claims.dispatch(now=NOW + MINUTE) == []
+        assert turns.dispatch(now=NOW + MINUTE) == []
 
     def test_marks_it_while_it_waits(self):
         run = start(make())

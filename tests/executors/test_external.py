@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 
 from core.models import AssetEvent, LogLine, Pool
-from scheduling import claims, elsewhere, restart, runs, timeouts
+from scheduling import claims, elsewhere, restart, runs, timeouts, turns
 from scheduling.authoring.outlets import NotAnOutlet
 from scheduling.elsewhere import Hold, NotWithYou
 from scheduling.reports import Report, Written
@@ -60,7 +60,7 @@ class TestTake:
     def test_and_workers_of_ours_have_runs_of_their_own(self):
         [theirs] = trigger(external(), "theirs")
         [ours] = trigger(dag("python", RUNTIME), "ours")
-        assert claims.dispatch(now=NOW) == [ours.pk]
+        assert turns.dispatch(now=NOW) == [ours.pk]
         assert claims.claim(theirs.pk, worker="w", now=NOW) is None
         assert claims.claim(ours.pk, worker="etl-1", now=NOW, elsewhere=True) is None
         assert keys(take(limit=10)) == ["theirs"]

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from core.models import DagRun
 from partitions_site.celery import app
-from scheduling import claims, messages, runs, tasks
+from scheduling import messages, runs, tasks, turns
 from scheduling.runs import Ask
 from tests.engine.world import ALICE, dag
 
@@ -106,7 +106,7 @@ class TestStartRuns:
         DagRun.objects.update(dispatched_at=sent)
         tasks.repair()
         assert taken() == [first.pk, second.pk]
-        DagRun.objects.update(dispatched_at=timezone.now() - claims.DISPATCH_AGAIN)
+        DagRun.objects.update(dispatched_at=timezone.now() - turns.DISPATCH_AGAIN)
         messages.send([0])
         tasks.repair()
         assert taken() == [0, first.pk, second.pk]

@@ -17,7 +17,7 @@ import django
 django.setup()
 
 from core.models import Asset, AssetEvent, DagRun, HeldRun  # noqa: E402
-from scheduling import claims, events, holds  # noqa: E402
+from scheduling import claims, events, holds, turns  # noqa: E402
 from scheduling.events import EventReport  # noqa: E402
 from scheduling.journal import Deed  # noqa: E402
 
@@ -66,7 +66,7 @@ def work() -> None:
 
 def _messages() -> list[int]:
     """The runs that a dispatcher sends messages for, and one of each Dag whose message comes too late."""
-    sent = claims.dispatch(now=datetime.now(UTC), again=timedelta(0))
+    sent = turns.dispatch(now=datetime.now(UTC), again=timedelta(0))
     first = DagRun.objects.filter(state=DagRun.State.QUEUED).order_by("dag_id", "?").distinct("dag_id")
     return sent + [run.pk for run in first]
 

@@ -21,7 +21,7 @@ django.setup()
 from django.db import connections  # noqa: E402
 
 from core.models import Asset, AssetEvent, Dag, DagRun  # noqa: E402
-from scheduling import backfills, claims, events, holds, retries  # noqa: E402
+from scheduling import backfills, claims, events, holds, retries, turns  # noqa: E402
 from scheduling.backfills import Ask  # noqa: E402
 from scheduling.claims import LeaseLost, Output  # noqa: E402
 from scheduling.events import EventReport  # noqa: E402
@@ -73,7 +73,7 @@ def work() -> None:
     """Execute; some attempts fail, and some workers are never heard of again."""
     dice = random.Random(os.getpid())
     while is_going_on():
-        pks = claims.dispatch(now=now(), again=timedelta(0))
+        pks = turns.dispatch(now=now(), again=timedelta(0))
         dice.shuffle(pks)  # messages are heard in any order
         for pk in pks:
             if run := claims.claim(pk, worker=f"process {os.getpid()}", now=now()):

@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from core.models import Backfill, BackfillPartition, DagRun
-from scheduling import claims
+from scheduling import claims, turns
 from scheduling.backfills import Reprocess
 from tests.backfills import play
 from tests.backfills.play import begin, execute, listener, turn
@@ -58,7 +58,7 @@ class TestBackfill:
     def test_a_key_whose_run_waits_for_its_turn_says_so(self, visitor, load):
         made = begin(load, selection=TEN, max_active_runs=2)
         turn()
-        claims.claim(claims.dispatch(now=play.NOW)[0], worker="w", now=play.NOW)
+        claims.claim(turns.dispatch(now=play.NOW)[0], worker="w", now=play.NOW)
         page = read(visitor.get(f"/backfills/{made.pk}"))
         labels = [each.attributes["aria-label"] for each in page.elements if _is_square(each)]
         assert labels[0] == "2026-03-01: running"
