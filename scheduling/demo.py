@@ -12,11 +12,11 @@ from django.db import transaction
 from django.db.models import F
 
 from core.models import AssetEvent, Dag, DagRun
-from scheduling import claims, execution, holds, journal, runs, turns
+from scheduling import claims, execution, holds, journal, newruns, runs, turns
 from scheduling.algebra.errors import PartitionError
 from scheduling.examples._readings import FILES
 from scheduling.journal import Deed
-from scheduling.runs import NewRun
+from scheduling.newruns import NewRun
 
 INGEST = "ingest_temperatures"
 DAGS = (INGEST, "daily_temperature", "monthly_temperature", "all_cities_temperature")
@@ -73,7 +73,7 @@ def replay(wanted: Sequence[Part], *, deed: Deed, at: datetime) -> list[int]:
         for part in wanted
     ]
     journal.note("demo replayed", deed=deed, at=at, about=dag, parts=len(new))
-    return [run.pk for run in runs.create(new, at=at)]
+    return [run.pk for run in newruns.create(new, at=at)]
 
 
 def begin(*, at: datetime) -> int:

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from core import bulk
 from core.models import DagRun, HeldRun
-from scheduling import journal, listening, presence, rounds, runs
+from scheduling import journal, listening, newruns, presence, rounds
 from scheduling.algebra.verdicts import Verdict
 from scheduling.journal import Deed
 from scheduling.listening import UNKEYED, DagListening
@@ -27,11 +27,11 @@ def fire(
     rows: Sequence[HeldRun], answers: dict[int, Verdict], at: datetime, deed: Deed = journal.ENGINE
 ) -> list[DagRun]:
     """Turn `rows`, which this transaction has locked or made, into queued runs. Whoever calls writes them."""
-    made = runs.create(
+    made = newruns.create(
         [
-            runs.NewRun(
+            newruns.NewRun(
                 dag=row.dag,
-                run_type=runs.Type.ASSET_TRIGGERED,
+                run_type=newruns.Type.ASSET_TRIGGERED,
                 partition_key=None if row.partition_key == UNKEYED else row.partition_key,
                 partition_date=row.partition_date,
                 triggered_by="asset",

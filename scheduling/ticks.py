@@ -18,7 +18,7 @@ from django.db.models import F
 
 from core import bulk
 from core.models import Dag, DagRun
-from scheduling import listening, runs
+from scheduling import listening, newruns
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.timetables import Tick
 
@@ -63,7 +63,7 @@ def advance(*, now: datetime, limit: int = 500) -> int:
         dags = list(due[:limit])
         new = _without_foretold([run for dag in dags for run in _advance(dag, now)])
         if new:
-            runs.create(new, at=now)
+            newruns.create(new, at=now)
         cursors = [(dag.pk, dag.ticked_until, dag.next_tick_at) for dag in dags]
         bulk.update(Dag, ("ticked_until", "next_tick_at"), cursors)
     return len(dags)
@@ -99,7 +99,7 @@ def missed(dag: Dag, *, now: datetime) -> Missed:
     return Missed(len(found), found[0], found[-1]) if found else Missed()
 
 
-def _advance(dag: Dag, now: datetime) -> list[runs.NewRun]:
+def _advance(dag: Dag, now: datetime) -> list[newruns.NewRun]:
     """The runs that `dag` owes; moves its cursor. A timetable that cannot say is asked again in a minute."""
     try:
         timetable = listening.timetable_of(dag)
@@ -117,7 +117,7 @@ def _advance(dag: Dag, now: datetime) -> list[runs.NewRun]:
     return []
 
 
-def _without_foretold(new: list[runs.NewRun]) -> list[runs.NewRun]:
+def _without_foretold(new: list[newruns.NewRun]) -> list[newruns.NewRun]:
     """Those of `new` that no backfill has asked for before their time: its run is that of the tick.
 
     Pausing or cancelling the backfill keeps the schedule from nothing: only what has begun stays its run.
@@ -128,7 +128,7 @@ def _without_foretold(new: list[runs.NewRun]) -> list[runs.NewRun]:
     waited = DagRun.objects.filter(
         dag__in={dag_id for dag_id, *_ in wanted},
         partition_key__any=list({key for _, key, _ in wanted}),
-        run_type=runs.Type.BACKFILL,
+        run_type=newruns.Type.BACKFILL,
         queued_at__lt=F("run_after"),
         tick_at=None,
     ).exclude(state=DagRun.State.CANCELLED)
@@ -144,7 +144,7 @@ def _without_foretold(new: list[runs.NewRun]) -> list[runs.NewRun]:
     return [each for each in new if id(each) not in made]
 
 
-def _let_be_of_their_ticks(foretold: Sequence[DagRun], tick_of: Mapping[int, runs.NewRun]) -> set[int]:
+def _let_be_of_their_ticks(foretold: Sequence[DagRun], tick_of: Mapping[int, newruns.NewRun]) -> set[int]:
     """Let runs of backfills, which are locked, be those of their ticks, the first where that has none.
 
     :param tick_of: by the primary key of each, what its tick would make.
@@ -207,10 +207,10 @@ def _wanted(dag: Dag, found: list[Tick], now: datetime) -> Iterator[Tick]:
             yield tick
 
 
-def _run(dag: Dag, tick: Tick) -> runs.NewRun:
-    return runs.NewRun(
+def _run(dag: Dag, tick: Tick) -> newruns.NewRun:
+    return newruns.NewRun(
         dag=dag,
-        run_type=runs.Type.SCHEDULED,
+        run_type=newruns.Type.SCHEDULED,
         partition_key=tick.partition_key,
         partition_date=tick.partition_date,
         tick_at=tick.at,

@@ -11,14 +11,14 @@ from django.db.models import Min, Q
 
 from core import bulk
 from core.models import AssetEvent, Backfill, BackfillPartition, BackfillTarget, Dag, DagRun
-from scheduling import filing, firing, listening, rounds, runs
+from scheduling import filing, firing, listening, newruns, rounds, runs
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.timetables import PartitionedAssetTimetable
 from scheduling.backfills import outcomes
 from scheduling.backfills.asking import MOST_KEYS_PER_RUN
 from scheduling.backfills.outcomes import Ended, Outcome
+from scheduling.newruns import NewRun
 from scheduling.runlog import storable
-from scheduling.runs import NewRun
 
 State = BackfillPartition.State
 Item = BackfillPartition
@@ -160,7 +160,7 @@ def _start(of: _Queueing, rows: Sequence[Item], dates: Dates) -> list[DagRun]:
     """Queue the runs of `rows`, which nobody else runs."""
     size = keys_per_run(of.backfill, of.target)
     chunks = [rows[at : at + size] for at in range(0, len(rows), size)]
-    made = runs.create([_new(of, chunk, dates) for chunk in chunks], at=of.now)
+    made = newruns.create([_new(of, chunk, dates) for chunk in chunks], at=of.now)
     bulk.update(
         Item,
         ("state", "run_id"),
@@ -201,7 +201,7 @@ def _new(of: _Queueing, chunk: Sequence[Item], dates: Dates) -> NewRun:
     after = max((each for row in chunk if (each := dates[row.pk])), default=of.now)
     return NewRun(
         dag=of.target.dag,
-        run_type=runs.Type.BACKFILL,
+        run_type=newruns.Type.BACKFILL,
         partition_key=keys[0] if len(keys) == 1 else None,
         partition_keys=None if len(keys) == 1 else keys,
         partition_date=date,

@@ -4,8 +4,8 @@ import pytest
 
 from core.models import Dag, DagRun, JournalEntry, Pool
 from partitions_site import roles
-from scheduling import claims, runs
-from scheduling.runs import NewRun, Type
+from scheduling import claims, newruns
+from scheduling.newruns import NewRun, Type
 from tests.engine.world import NOW, dag
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +27,7 @@ def sftp(api):
 def run(count, started):
     """`count` runs of a Dag in the pool, some of them started."""
     made = dag("d", pool=Pool.objects.get(name="sftp"), pool_slots=2)
-    waiting = runs.create([NewRun(made, Type.MANUAL) for _ in range(count)], at=NOW)
+    waiting = newruns.create([NewRun(made, Type.MANUAL) for _ in range(count)], at=NOW)
     return [claims.claim(each.pk, worker="w", now=NOW) for each in waiting[:started]]
 
 

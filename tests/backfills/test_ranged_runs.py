@@ -3,8 +3,8 @@
 import pytest
 
 from core.models import AssetEvent, Dag, DagRun
-from scheduling import claims, execution, runs
-from scheduling.runs import NewRun, Type
+from scheduling import claims, execution, newruns
+from scheduling.newruns import NewRun, Type
 from tests.engine import world
 from tests.engine.world import NOW, RUNTIME, asset, dag, part, start
 from tests.sdk.writing import Directory
@@ -15,12 +15,12 @@ KEYS = ["2026-03-01", "2026-03-02", "2026-03-03"]
 
 
 def ranged(made, keys=KEYS, kind=Type.BACKFILL):
-    [run] = runs.create([NewRun(made, kind, partition_keys=keys)], at=NOW)
+    [run] = newruns.create([NewRun(made, kind, partition_keys=keys)], at=NOW)
     return run
 
 
 def single(made, key):
-    [run] = runs.create([NewRun(made, Type.MANUAL, partition_key=key)], at=NOW)
+    [run] = newruns.create([NewRun(made, Type.MANUAL, partition_key=key)], at=NOW)
     return run
 
 
@@ -111,7 +111,7 @@ class TestWhatATaskSees:
         directory.write("a", body)
         assert directory.sync().ok
         new = {"partition_keys": KEYS} | new
-        [run] = runs.create([NewRun(Dag.objects.get(dag_id="d"), Type.BACKFILL, **new)], at=NOW)
+        [run] = newruns.create([NewRun(Dag.objects.get(dag_id="d"), Type.BACKFILL, **new)], at=NOW)
         execution.execute(world.start(run), clock=lambda: NOW)
         return DagRun.objects.get(pk=run.pk)
 

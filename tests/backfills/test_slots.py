@@ -7,8 +7,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from core.models import Backfill, BackfillTarget, DagRun
-from scheduling import claims, runs, turns
-from scheduling.runs import NewRun, Type
+from scheduling import claims, newruns, turns
+from scheduling.newruns import NewRun, Type
 from tests.engine.world import NOW, RUNTIME, dag
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +25,7 @@ def backfill(*dags, **fields):
 def queue(made, count, of=None):
     kind = Type.BACKFILL if of else Type.SCHEDULED
     new = [NewRun(made, kind, partition_key=f"{n}", backfill=of) for n in range(count)]
-    return runs.create(new, at=NOW)
+    return newruns.create(new, at=NOW)
 
 
 def dispatched(now=NOW):

@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from core.compiled import Compiled, built, columns
 from core.models import Asset, Dag, DagRun
-from scheduling import runs
+from scheduling import newruns, runs
 from tests.engine.world import NOW, asset, dag
 
 pytestmark = pytest.mark.django_db
@@ -34,7 +34,7 @@ class TestCompiled:
 
     def test_puts_each_value_where_its_example_stood(self):
         made = dag("d")
-        runs.create([runs.NewRun(made, runs.Type.MANUAL, run_id=name) for name in "xyz"], at=NOW)
+        newruns.create([newruns.NewRun(made, runs.Type.MANUAL, run_id=name) for name in "xyz"], at=NOW)
         query = Compiled(
             lambda pk, run_id: DagRun.objects.filter(dag=pk).exclude(run_id=run_id).values_list("run_id"),
             -1,

@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from core.models import Asset, AssetEvent, Dag, DagRun
-from scheduling import events, holds, overdue, runs
+from scheduling import events, holds, newruns, overdue, runs
 from scheduling.algebra import specs
 from scheduling.algebra.time_partitions import DailyPartitions
 from scheduling.events import EventReport
 from scheduling.expected import Expectations
 from scheduling.journal import Deed
-from scheduling.runs import NewRun
+from scheduling.newruns import NewRun
 from tests.engine import world
 from tests.engine.world import HOURS_TO_DAY, MINUTE, NOW, asset, emit
 
@@ -35,7 +35,7 @@ def days_from(start):
 
 def took(dag, minutes, key="x"):
     """A run of `dag` that took so long and ended well."""
-    [run] = runs.create([NewRun(dag=dag, run_type=runs.Type.MANUAL, partition_key=key)], at=NOW)
+    [run] = newruns.create([NewRun(dag=dag, run_type=runs.Type.MANUAL, partition_key=key)], at=NOW)
     DagRun.objects.filter(pk=run.pk).update(state="success", started_at=NOW, ended_at=NOW + minutes * MINUTE)
 
 

@@ -7,11 +7,11 @@ import pytest
 from django.db import transaction
 
 from core.models import AssetEvent, Backfill, BackfillTarget, DagRun, HeldRun, Partition, ReceivedKey
-from scheduling import claims, corrections, holds, runs, turns, wiping
+from scheduling import claims, corrections, holds, newruns, turns, wiping
 from scheduling.claims import Output
 from scheduling.configuration import set_paused
+from scheduling.newruns import NewRun, Type
 from scheduling.refiling import refile
-from scheduling.runs import NewRun, Type
 from tests.engine.meeting import apart, meet, until_waiting
 from tests.engine.world import (
     ALICE,
@@ -183,7 +183,7 @@ class TestTakingBack:
 def test_a_run_that_gives_up_a_key_locks_its_partitions_in_order():
     """As those do who report many keys at once. What it wrote first and then what it gave up is no order."""
     made = dag("d", RUNTIME, writes=["out"])
-    [run] = runs.create([NewRun(made, Type.BACKFILL, partition_keys=["k0", "k1", "k2"])], at=NOW)
+    [run] = newruns.create([NewRun(made, Type.BACKFILL, partition_keys=["k0", "k1", "k2"])], at=NOW)
     running = start(run)
 
     def end():
@@ -226,7 +226,7 @@ def test_dealing_out_slots_waits_for_no_backfill():
     for _ in range(2):
         backfill = Backfill.objects.create(created_at=NOW, updated_at=NOW)
         BackfillTarget.objects.create(backfill=backfill, dag=made, planned=1)
-        runs.create([NewRun(made, Type.BACKFILL, partition_key="k", backfill=backfill)], at=NOW)
+        newruns.create([NewRun(made, Type.BACKFILL, partition_key="k", backfill=backfill)], at=NOW)
     with ThreadPoolExecutor(1) as threads, transaction.atomic():
         list(BackfillTarget.objects.select_for_update(no_key=True))
         assert len(threads.submit(apart, lambda: turns.dispatch(now=NOW)).result(20)) == 1

@@ -9,8 +9,8 @@ import pytest
 from django.db import connection
 
 from core.models import Backfill, BackfillTarget, DagRun, Pool
-from scheduling import claims, retries, runs, slots, turns
-from scheduling.runs import NewRun, Type
+from scheduling import claims, newruns, retries, slots, turns
+from scheduling.newruns import NewRun, Type
 from scheduling.slots import Use
 from tests.engine.world import NOW, RUNTIME, dag
 
@@ -30,7 +30,7 @@ def queue(made, count, backfill=None):
     new = [
         NewRun(made, Type.SCHEDULED, partition_key=f"{number}", backfill=backfill) for number in range(count)
     ]
-    return runs.create(new, at=NOW)
+    return newruns.create(new, at=NOW)
 
 
 def dispatched(now=NOW):

@@ -13,9 +13,10 @@ from core.models import (
     MappingProblem,
     Partition,
 )
-from scheduling import claims, retention, runs
+from scheduling import claims, newruns, retention, runs
+from scheduling.newruns import NewRun, Type
 from scheduling.retention import Ages
-from scheduling.runs import Ask, NewRun, Type
+from scheduling.runs import Ask
 from tests.engine.pruning import DAY, LATER, YEAR, executed, prune, there
 from tests.engine.world import (
     ALICE,
@@ -92,7 +93,7 @@ class TestEvents:
 
     def test_stay_while_the_backfill_whose_run_wrote_them_is_under_way(self, made):
         mine = Backfill.objects.create(created_at=NOW, updated_at=NOW)
-        [run] = runs.create([NewRun(made, Type.BACKFILL, partition_key="k", backfill=mine)], at=NOW)
+        [run] = newruns.create([NewRun(made, Type.BACKFILL, partition_key="k", backfill=mine)], at=NOW)
         finish(start(run), "out")
         emit("out", "k", at=NOW + MINUTE)
         turn()
@@ -137,7 +138,7 @@ class TestRuns:
     def test_stay_while_their_backfill_is_under_way(self, made):
         mine = Backfill.objects.create(created_at=NOW, updated_at=NOW)
         target = BackfillTarget.objects.create(backfill=mine, dag=made, planned=2)
-        [own] = runs.create([NewRun(made, Type.BACKFILL, partition_key="k", backfill=mine)], at=NOW)
+        [own] = newruns.create([NewRun(made, Type.BACKFILL, partition_key="k", backfill=mine)], at=NOW)
         claims.succeed(start(own), [], at=NOW)
         joined = executed(made, "l")
         BackfillPartition.objects.create(target=target, key="l", position=1, state="started", run=joined)

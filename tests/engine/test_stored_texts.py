@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import pytest
 
 from core.models import DagRun, HeldRun, JournalEntry, MappingProblem, Sensor
-from scheduling import claims, retries, runs
+from scheduling import claims, newruns, retries, runs
 from scheduling.algebra import registry
 from scheduling.algebra.mappers import IdentityMapper
-from scheduling.runs import Ask, NewRun
+from scheduling.newruns import NewRun
+from scheduling.runs import Ask
 from tests.engine.world import ALICE, IDENTITY, NOW, RUNTIME, consumer, dag, emit, fired, start, turn
 from tests.sdk import watching
 
@@ -62,7 +63,7 @@ def test_why_a_run_is_tried_again():
 
 def test_why_a_key_was_given_up():
     made = dag("d", RUNTIME)
-    [run] = runs.create([NewRun(made, runs.Type.MANUAL, partition_keys=["k", "l"])], at=NOW)
+    [run] = newruns.create([NewRun(made, runs.Type.MANUAL, partition_keys=["k", "l"])], at=NOW)
     claims.succeed(start(run), [], at=NOW, failed_keys={"k": BAD})
     assert DagRun.objects.get().failed_keys == {"k": KEPT}
 

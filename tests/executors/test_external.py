@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 
 from core.models import AssetEvent, LogLine, Pool
-from scheduling import claims, elsewhere, restart, runs, timeouts, turns
+from scheduling import claims, elsewhere, newruns, restart, runs, timeouts, turns
 from scheduling.authoring.outlets import NotAnOutlet
 from scheduling.elsewhere import Hold, NotWithYou
 from scheduling.reports import Report, Written
@@ -153,8 +153,8 @@ class TestFinish:
 
     def test_may_give_up_keys_of_a_ranged_run(self):
         made = external()
-        new = runs.NewRun(made, runs.Type.BACKFILL, partition_keys=["a", "b", "c"])
-        runs.create([new], at=NOW)
+        new = newruns.NewRun(made, runs.Type.BACKFILL, partition_keys=["a", "b", "c"])
+        newruns.create([new], at=NOW)
         [run] = take()
         elsewhere.finish(run, MINE, Report(failed_keys={"b": "no such file", "z": "unknown"}), at=NOW)
         assert again(run).failed_keys == {"b": "no such file"}

@@ -6,12 +6,12 @@ import pytest
 
 from core.models import JournalEntry, Pool
 from partitions_site.cli import program
-from scheduling import claims, runs
+from scheduling import claims, newruns
 from scheduling.algebra.errors import InvalidDefinition
 from scheduling.authoring.terms import terms_of
 from scheduling.configuration import pools
 from scheduling.configuration.pools import InvalidPool, PoolInUse, PoolTaken
-from scheduling.runs import NewRun, Type
+from scheduling.newruns import NewRun, Type
 from scheduling.sdk import DAG
 from tests.engine.world import ALICE
 from tests.sdk.writing import LATER, NOW, Directory, dag, sentences
@@ -138,7 +138,7 @@ class TestDelete:
 
     def test_is_refused_while_a_run_has_slots_of_it(self, directory: Directory):
         sync(directory, 'DAG("d", pool="sftp")')
-        [run] = runs.create([NewRun(dag("d"), Type.MANUAL)], at=NOW)
+        [run] = newruns.create([NewRun(dag("d"), Type.MANUAL)], at=NOW)
         run = claims.claim(run.pk, worker="w", now=NOW)
         sync(directory, 'DAG("d")')
         with pytest.raises(PoolInUse, match="runs have slots of pool sftp"):

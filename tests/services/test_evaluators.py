@@ -21,8 +21,8 @@ while holds.route_pending(now=datetime.now(UTC), at_once=0):
 QUEUE = """
 import django; django.setup()
 from core.models import Pool
-from scheduling import runs
-from scheduling.runs import NewRun, Type
+from scheduling import newruns
+from scheduling.newruns import NewRun, Type
 from tests.engine.world import NOW, dag
 one = Pool.objects.create(name="one", slots=1, created_at=NOW, updated_at=NOW)
 five = Pool.objects.create(name="five", slots=5, created_at=NOW, updated_at=NOW)
@@ -34,7 +34,8 @@ dags = [
     dag("light of five", schedule, pool=five, pool_slots=1),
     dag("heavy of five", schedule, pool=five, pool_slots=3),
 ]
-runs.create([NewRun(each, Type.SCHEDULED, partition_key=f"{n}") for n in range(20) for each in dags], at=NOW)
+new = [NewRun(each, Type.SCHEDULED, partition_key=f"{n}") for n in range(20) for each in dags]
+newruns.create(new, at=NOW)
 """
 
 
