@@ -32,8 +32,8 @@ from django.db.models import Case, IntegerField, QuerySet, Value, When
 
 from core import locks
 from core.models import Asset, Drawing, DrawnBlock, HeldRun, Outlet, Partition
-from core.models.assets import LOOKS
 from core.models.drawings import BLOCK
+from core.models.partitions import LOOKS
 from scheduling import doorbell
 from scheduling.algebra.numbering import numbers_of
 from scheduling.board import universe
