@@ -104,12 +104,12 @@ class AsIf:
     def is_complete(self, consumer: Consumer, key: str) -> bool:
         """Whether a held run of `key` could fire that had counted every key that is there and leads to it.
 
-        As when one is opened, those are looked for that can be listed: others count only as they come.
+        Where a mapper lists keys, those are looked for, as when one is opened; else whatever leads to it.
         """
         held = Held(consumer, key, 1, self.now, self.now)
         for asset, mapper in consumer.mappers.items():
             known = self.known(asset)
-            listed = judgement.enumerable(mapper, key, known)
+            listed = known if needs(mapper, key) is None else judgement.enumerable(mapper, key, known)
             for upstream in known:
                 if upstream in listed and judgement.feeds(mapper, upstream, key):
                     held.counted[asset, upstream] = Event(0, asset, upstream, self.now)
