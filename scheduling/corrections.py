@@ -1,7 +1,8 @@
-"""What people change about a run afterwards: its note, how it ended, its key, whether it is on record."""
+"""What people change about a run afterwards: that and how it ended, its note, its key, if it is on record."""
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef
@@ -23,6 +24,42 @@ def set_note(run: DagRun, note: str, *, deed: Deed, at: datetime) -> None:
     DagRun.objects.filter(pk=run.pk).update(note=note, updated_at=at)
     journal.note("run note changed", deed=deed, at=at, about=run, key=run.partition_key, was=run.note)
     run.note, run.updated_at = note, at
+
+
+@transaction.atomic
+def retry(run: DagRun, *, deed: Deed, at: datetime) -> DagRun:
+    """Queue a finished run again: same run, next attempt. Its log and earlier events stay.
+
+    Keys of a backfill that had ended with it are open again, and so is the backfill, which ends anew when the
+    run has. Of one that was cancelled nothing else starts.
+
+    :raises NotRunnable: if it has not finished, or its Dag is gone.
+    """
+    if not run.dag.is_active:
+        raise NotRunnable(f"Dag {run.dag} is not defined any more: its runs cannot be retried")
+    _lock_backfills(run)
+    ended = DagRun.objects.finished().filter(pk=run.pk)
+    if not ended.update(queued_at=at, run_after=at, updated_at=at, **AT_FIRST):
+        raise NotRunnable(f"run {run.run_id} has not ended: it can be cancelled, not retried")
+    outcomes.open_again(run, at)
+    journal.note("run retried", deed=deed, at=at, about=run, key=run.partition_key, was=run.state)
+    doorbell.ring(Bell.START)
+    run.refresh_from_db()
+    return run
+
+
+AT_FIRST: dict[str, Any] = {
+    "state": State.QUEUED,
+    "started_at": None,
+    "ended_at": None,
+    "dispatched_at": None,
+    "cancel_requested": False,
+    "attempt": 0,
+    "failures": 0,
+    "error": "",
+    "failed_keys": {},
+}
+"""What a run that has not been attempted says."""
 
 
 @transaction.atomic

@@ -55,7 +55,7 @@ def _of_time(run: DagRun, now: datetime) -> Iterator[Hindrance]:
 
 
 def _of_backfill(backfill: Backfill) -> Iterator[Hindrance]:
-    if backfill.is_paused:
+    if backfill.holds_back:
         yield Hindrance("backfill", f"Backfill {backfill.pk}, which it is of, is paused.")
         return
     running = backfill.runs.filter(state=State.RUNNING).select_related("dag").order_by("pk")

@@ -1,4 +1,4 @@
-"""Dag runs: triggered by hand, cancelled, retried. `newruns` queues them, `claims` starts and ends them."""
+"""Dag runs: triggered by hand, cancelled. `newruns` queues them, `claims` starts and ends them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -135,40 +135,6 @@ def cancel(run: DagRun, *, deed: Deed, at: datetime) -> None:
         ):
             raise NotRunnable(f"run {run.run_id} has ended already: there is nothing to cancel")
         journal.note("run cancelled", deed=deed, at=at, about=run, key=run.partition_key)
-
-
-def retry(run: DagRun, *, deed: Deed, at: datetime) -> DagRun:
-    """Queue a finished run again: same run, next attempt. Its log and earlier events stay.
-
-    :raises NotRunnable: if it has not finished, or its Dag is gone.
-    """
-    if not run.dag.is_active:
-        raise NotRunnable(f"Dag {run.dag} is not defined any more: its runs cannot be retried")
-    with transaction.atomic():
-        changed = (
-            DagRun.objects.finished()
-            .filter(pk=run.pk)
-            .update(
-                state=State.QUEUED,
-                queued_at=at,
-                run_after=at,
-                started_at=None,
-                ended_at=None,
-                dispatched_at=None,
-                cancel_requested=False,
-                attempt=0,
-                failures=0,
-                error="",
-                failed_keys={},
-                updated_at=at,
-            )
-        )
-        if not changed:
-            raise NotRunnable(f"run {run.run_id} has not ended: it can be cancelled, not retried")
-        journal.note("run retried", deed=deed, at=at, about=run, key=run.partition_key, was=run.state)
-        doorbell.ring(Bell.START)
-    run.refresh_from_db()
-    return run
 
 
 def _stop(run: DagRun, at: datetime) -> None:

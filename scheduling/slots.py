@@ -30,7 +30,7 @@ Rivalry = tuple[str, int]
 def startable(now: datetime) -> QuerySet[DagRun]:
     """Queued runs that nothing but a limit keeps from starting."""
     return DagRun.objects.filter(
-        Q(backfill=None) | Q(backfill__is_paused=False),
+        Q(backfill=None) | Q(backfill__is_paused=False) | Q(backfill__cancelled_at__isnull=False),
         state=State.QUEUED,
         run_after__lte=now,
         dag__is_active=True,
@@ -94,7 +94,7 @@ def has_room(run_pk: int) -> bool:
     if backfill is None:
         return True
     running = backfill.runs.filter(state=State.RUNNING).count()
-    return not backfill.is_paused and running < backfill.max_active_runs
+    return not backfill.holds_back and running < backfill.max_active_runs
 
 
 def pool_has_room(dag: Dag) -> bool:

@@ -85,6 +85,11 @@ class Backfill(models.Model):
     def __str__(self) -> str:
         return f"backfill {self.pk}"
 
+    @property
+    def holds_back(self) -> bool:
+        """Whether its queued runs wait; those of one that was cancelled somebody has tried again since."""
+        return self.is_paused and self.cancelled_at is None
+
 
 class BackfillTarget(models.Model):
     """One Dag of a backfill, and how far its partitions are.

@@ -17,7 +17,7 @@ from partitions_site.api.forms import Form, read_body
 from partitions_site.api.pages import Listing
 from partitions_site.api.runs import NOTE_LENGTH, RunOut, find_run
 from partitions_site.api.schema import gives
-from scheduling import corrections, runs
+from scheduling import corrections
 
 STATES = ["queued", "success", "failed"]
 MASK = {"state", "note"}
@@ -87,7 +87,7 @@ def change(run: DagRun, asked: dict[str, Any], request: Request) -> None:
     """Do what `asked` says about the state and the note of `run`; null and absent leave it as it is."""
     by, at = deed(request), timezone.now()
     if asked.get("state") == "queued":
-        runs.retry(run, deed=by, at=at)
+        corrections.retry(run, deed=by, at=at)
     elif asked.get("state"):
         corrections.mark(run, DagRun.State(asked["state"]), deed=by, at=at)
     if asked.get("note") is not None:

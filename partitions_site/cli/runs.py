@@ -6,7 +6,7 @@ from core.models import DagRun, LogLine
 from partitions_site.cli.names import called
 from partitions_site.cli.parsing import NotFound, Spoken, add_narrowing, add_numbered, deed, now
 from partitions_site.cli.replies import Reply, Row, done, none_of, sheet, shown, table
-from scheduling import board, runs
+from scheduling import board, corrections, runs
 from scheduling.board import RunFilter
 
 COLUMNS = {
@@ -74,7 +74,7 @@ def _cancel(given: Namespace) -> Reply:
 
 
 def _retry(given: Namespace) -> Reply:
-    run = runs.retry(_find(given.id), deed=deed(given), at=now())
+    run = corrections.retry(_find(given.id), deed=deed(given), at=now())
     return done(f"run {run.pk} of {run.dag} is queued again", _row(run))
 
 

@@ -101,7 +101,7 @@ def retry(request: HtmxRequest, pk: int) -> HttpResponse:
     )
 
     def do() -> tuple[str, str]:
-        engine.retry(row, deed=deed(request), at=timezone.now())
+        corrections.retry(row, deed=deed(request), at=timezone.now())
         return question.back, "Queued again."
 
     return confirm.act(request, question, do)

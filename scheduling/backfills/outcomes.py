@@ -3,11 +3,12 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import F, Q
 
 from core import bulk
-from core.models import AssetEvent, BackfillPartition, BackfillTarget, DagRun, Outlet
+from core.models import AssetEvent, Backfill, BackfillPartition, BackfillTarget, DagRun, Outlet
 
 State = BackfillPartition.State
 COUNTS = {
@@ -111,19 +112,42 @@ def of_ended_runs(targets: Collection[BackfillTarget]) -> list[Outcome]:
     ]
 
 
+def open_again(run: DagRun, at: datetime) -> None:
+    """Partitions that ended with `run` have not, since somebody tries it again; nor has their backfill.
+
+    What did not run because of it is left as it is, as in `follow`. The backfills are locked.
+    """
+    rows = _ended_with(run)
+    states = _uncount(rows)
+    BackfillPartition.objects.filter(pk__in=[row.pk for row in rows]).update(state=State.STARTED, reason="")
+    over = Backfill.objects.filter(targets__in=states, completed_at__isnull=False)
+    pks = list(over.values_list("pk", flat=True))
+    Backfill.objects.filter(pk__in=pks, cancelled_at=None).update(is_paused=False)
+    Backfill.objects.filter(pk__in=pks).update(completed_at=None, updated_at=at)
+
+
 def follow(run: DagRun) -> None:
     """Partitions that ended with `run` have ended as it has now: somebody has marked it since.
 
     What did not run because of it is left as it is: it runs when the backfill is retried.
     """
-    rows = BackfillPartition.objects.filter(run=run).exclude(state__in=BackfillPartition.OPEN)
-    wrote = _written([run])
-    before: dict[int, Counter[State]] = defaultdict(Counter)
-    for row in rows:
-        before[row.target_id][State(row.state)] += 1
-    for target_id, states in before.items():
-        count(target_id, states, sign=-1)
+    rows, wrote = _ended_with(run), _written([run])
+    _uncount(rows)
     record([Outcome(row.pk, row.target_id, row.key, *_end(run, row.key, wrote)) for row in rows])
+
+
+def _ended_with(run: DagRun) -> list[BackfillPartition]:
+    return list(BackfillPartition.objects.filter(run=run).exclude(state__in=BackfillPartition.OPEN))
+
+
+def _uncount(rows: Iterable[BackfillPartition]) -> dict[int, Counter[State]]:
+    """Take partitions that had ended out of the counts. How many of each target ended how."""
+    states: dict[int, Counter[State]] = defaultdict(Counter)
+    for row in rows:
+        states[row.target_id][State(row.state)] += 1
+    for target_id, counted in states.items():
+        count(target_id, counted, sign=-1)
+    return states
 
 
 Written = dict[int, frozenset[str | None] | None]

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from core.models import AssetEvent, BackfillPartition, Dag, DagRun, HeldRun
-from scheduling import backfills, holds, runs
+from scheduling import backfills, corrections, holds, runs
 from scheduling.backfills import Reprocess
 from scheduling.runs import Ask as RunAsk
 from tests.backfills.play import (
@@ -177,8 +177,8 @@ class TestByHandMeanwhile:
         execute(fail=["2026-03-01"])
         drive(backfill)
         [mine] = DagRun.objects.filter(dag__dag_id="second")
-        runs.retry(mine, deed=ALICE, at=NOW + SECOND)
         backfills.retry_failed(backfill, deed=ALICE, at=NOW + SECOND)
+        corrections.retry(mine, deed=ALICE, at=NOW + SECOND)
         drive(backfill, at=NOW + SECOND)
         assert fired("second") == ["2026-03-01"]
         assert counts(backfill) == {"planned": 3, "done": 3}

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from core.models import Asset, Partition
-from scheduling import board, claims, drawings, dynamic, runs
+from scheduling import board, claims, corrections, drawings, dynamic, runs
 from scheduling.algebra import specs
 from scheduling.board import Look
 from scheduling.board.reading import read
@@ -175,7 +175,7 @@ class TestWhatIsKept:
         assert changed()  # running
         claims.fail(started, "boom", at=NOW)
         assert changed()  # failed
-        runs.retry(made.runs.get(), deed=ALICE, at=NOW)
+        corrections.retry(made.runs.get(), deed=ALICE, at=NOW)
         world.finish(world.start(made.runs.get()), "daily")
         assert changed()  # materialized
         Partition.objects.update(stale_since=NOW)

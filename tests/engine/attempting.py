@@ -1,7 +1,7 @@
 """Attempts at one partition, which end in whatever way and order."""
 
 from core.models import DagRun
-from scheduling import claims, runs, states
+from scheduling import claims, corrections, runs, states
 from scheduling.runs import Ask
 from tests.engine.world import ALICE, MINUTE, NOW, RUNTIME, asset, dag, emit, finish, start
 
@@ -52,7 +52,7 @@ class Attempts:
 
     def retried(self, run):
         self.now += MINUTE
-        return self.start(runs.retry(DagRun.objects.get(pk=run.pk), deed=ALICE, at=self.now))
+        return self.start(corrections.retry(DagRun.objects.get(pk=run.pk), deed=ALICE, at=self.now))
 
     def lost(self, run):
         DagRun.objects.filter(pk=run.pk).update(lease_until=NOW - MINUTE)

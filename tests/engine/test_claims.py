@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 
 from core.models import AssetEvent, DagRun, JournalEntry
-from scheduling import claims, runs, turns
+from scheduling import claims, corrections, runs, turns
 from scheduling.algebra.errors import InvalidKey
 from scheduling.runs import Ask
 from tests.engine.world import (
@@ -193,10 +193,10 @@ class TestCancelAndRetry:
     def test_retry_is_the_same_run_again(self):
         run = make()
         claims.fail(start(run), "boom", at=NOW)
-        again = runs.retry(DagRun.objects.get(), deed=ALICE, at=NOW)
+        again = corrections.retry(DagRun.objects.get(), deed=ALICE, at=NOW)
         assert (again.pk, again.state, again.error) == (run.pk, "queued", "")
         with pytest.raises(runs.NotRunnable):
-            runs.retry(again, deed=ALICE, at=NOW)
+            corrections.retry(again, deed=ALICE, at=NOW)
 
 
 class TestTriggerByHand:

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from core.models import Dag, DagRun, HeldRun
-from scheduling import claims, holds, runs, turns
+from scheduling import claims, corrections, holds, runs, turns
 from scheduling.configuration import set_paused
 from scheduling.runs import Ask
 from tests.engine.world import (
@@ -128,7 +128,7 @@ class TestRepair:
         assert fired("monthly") == [MONTH]
 
     def test_and_so_is_the_run_tried_again(self, failed):
-        runs.retry(failed, deed=ALICE, at=LATER)
+        corrections.retry(failed, deed=ALICE, at=LATER)
         failed.refresh_from_db()
         finish(start(failed, at=LATER), "daily", at=LATER)
         turn(LATER)

@@ -122,7 +122,7 @@ class TestSomebodyElse:
         run = make(retries=1)
         for at in (NOW, NOW + MINUTE):
             retries.fail(start(again(run), at=at), "boom", at=at)
-        runs.retry(again(run), deed=ALICE, at=NOW + MINUTE)
+        corrections.retry(again(run), deed=ALICE, at=NOW + MINUTE)
         assert retries.fail(start(again(run), at=NOW + MINUTE), "boom", at=NOW + MINUTE)
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from core.models import AssetEvent, DagRun, JournalEntry, Partition
-from scheduling import claims, configuration, holds, runs
+from scheduling import claims, configuration, corrections, holds, runs
 from scheduling.claims import LeaseLost
 from scheduling.holds import NotHeld
 from scheduling.runs import Ask, NotRunnable
@@ -84,7 +84,7 @@ class TestEnding:
     def test_two_that_try_again(self, running):
         finish(running)
         ended = [DagRun.objects.select_related("dag").get() for _ in range(2)]
-        first, second = (lambda run=run: runs.retry(run, deed=ALICE, at=LATER) for run in ended)
+        first, second = (lambda run=run: corrections.retry(run, deed=ALICE, at=LATER) for run in ended)
         meet(first, refused(NotRunnable, second))
         assert again(running).state == "queued"
 

@@ -219,7 +219,7 @@ class TestStale:
         emit("a", "k", at=NOW + 3 * MINUTE)
         turn(NOW + 3 * MINUTE)
         assert part("b", "k").is_stale
-        runs.retry(run, deed=ALICE, at=NOW + 4 * MINUTE)
+        corrections.retry(run, deed=ALICE, at=NOW + 4 * MINUTE)
         finish(start(run, at=NOW + 5 * MINUTE), "b", at=NOW + 6 * MINUTE)
         assert not part("b", "k").is_stale
 

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 
 from core.models import DagRun
-from scheduling import claims, elsewhere, runs, webhooks
+from scheduling import claims, corrections, elsewhere, runs, webhooks
 from scheduling.elsewhere import NotWithYou
 from scheduling.reports import Report
 from tests.engine.world import ALICE, NOW, part
@@ -72,7 +72,7 @@ class TestCallback:
     def test_token_stands_for_one_attempt_even_after_a_retry_by_hand(self, waiting, receiver):
         """Which counts attempts from one again."""
         elsewhere.finish(waiting, None, Report(), at=NOW)
-        runs.retry(again(waiting), deed=ALICE, at=NOW + SECOND)
+        corrections.retry(again(waiting), deed=ALICE, at=NOW + SECOND)
         second = send(waiting, at=NOW + SECOND)
         first = receiver.requests[0].json["callback"]["token"]
         assert (second.attempt, webhooks.is_token_of(second, first)) == (1, False)

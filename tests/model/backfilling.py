@@ -62,13 +62,20 @@ class Backfills(Planning):
     def retry_backfill(self, backfill: Backfill) -> bool:
         return self._open_again(backfill, FAILED)
 
+    def retry(self, run: Run) -> None:
+        """What had ended with it has not; a backfill that had ended ends anew."""
+        super().retry(run)
+        for backfill in self.backfills:
+            if ended := [item for item in _items_of(backfill, run) if not item.is_open]:
+                _end(ended, "started")
+                backfill.is_paused &= backfill.is_cancelled or not backfill.is_completed
+                backfill.is_completed = False
+
     def follow(self, run: Run) -> None:
         """What has ended with `run` ended as that did, also when somebody says so afterwards."""
         for backfill in self.backfills:
-            for target in backfill.targets:
-                for item in target.items:
-                    if item.run is run and not item.is_open:
-                        item.state = self._outcome(item)
+            for item in _items_of(backfill, run):
+                item.state = item.state if item.is_open else self._outcome(item)
 
     def _advance(self, backfill: Backfill) -> bool:
         """Whether it should be looked at once more."""
@@ -227,6 +234,10 @@ class Backfills(Planning):
             self._look(backfill)
             backfill.is_paused = backfill.is_cancelled = backfill.is_completed = False
         return bool(ended)
+
+
+def _items_of(backfill: Backfill, run: Run) -> list[Item]:
+    return [item for target in backfill.targets for item in target.items if item.run is run]
 
 
 def _end(items: Iterable[Item], state: str) -> list[Item]:

@@ -197,7 +197,7 @@ class Deeds(RuleBasedStateMachine):
 
     def _has_room(self, backfill):
         running = [run for run in backfill.runs if run.state == "running"]
-        return not backfill.is_paused and len(running) < backfill.ask.limit
+        return (backfill.is_cancelled or not backfill.is_paused) and len(running) < backfill.ask.limit
 
     def _place(self, run):
         return next(place for place, each in enumerate(self.model.runs) if each is run)

@@ -156,7 +156,7 @@ class Engine(Rows):
         claims.stop(self.run(place), at=self.now)
 
     def retry(self, place: int) -> None:
-        runs.retry(self.run(place), deed=ALICE, at=self.now)
+        corrections.retry(self.run(place), deed=ALICE, at=self.now)
 
     def lose(self, place: int) -> None:
         """The worker of this run is gone; those of the others are well."""

@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from django.db.models import Count
 
 from core.models import AssetEvent, Backfill, BackfillPartition, BackfillTarget, Dag, DagRun, HeldRun
-from scheduling import backfills, configuration, retention, runs
+from scheduling import backfills, configuration, corrections, retention, runs
 from scheduling.algebra.errors import PartitionError
 from scheduling.retention import Ages
 from tests.engine.world import ALICE, HOURS_TO_DAY, IDENTITY
@@ -160,5 +160,5 @@ def _listen_by(mappers: dict[str, dict[str, object]]) -> None:
 def _retry_cancelled() -> int:
     cancelled = list(DagRun.objects.filter(dag__dag_id__in=CANCELLED, state="cancelled"))
     for run in cancelled:
-        runs.retry(run, deed=ALICE, at=now())
+        corrections.retry(run, deed=ALICE, at=now())
     return len(cancelled)
