@@ -157,10 +157,10 @@
     setTimeout(() => { if (document.getElementById("said").textContent === words) say(""); }, time);
   };
   document.addEventListener("click", (event) => {
-    const barred = event.target.closest?.("[aria-disabled=true][aria-describedby]");
+    const barred = event.target.closest?.("[aria-disabled=true]");
     if (!barred) return;
     event.preventDefault();
-    sayFor(document.getElementById(barred.getAttribute("aria-describedby")).textContent, 6000);
+    sayFor(document.getElementById(barred.getAttribute("aria-describedby"))?.textContent ?? barred.title, 9000);
   });
 
   // One click, one deed. A question in the dialog is answered there, and the page around it stays.

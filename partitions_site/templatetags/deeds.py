@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-register = template.Library()
+from partitions_site import refusals
 
-NOT_ALLOWED = "Your login may look but not do this: it needs the role operator."
+register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
@@ -20,10 +20,10 @@ def may(context: dict[str, Any], right: str, of: Any = None) -> bool:
     return allowed
 
 
-@register.simple_tag
-def why_not() -> str:
-    """What the element `why-not` of a page says, which all those deeds point to."""
-    return NOT_ALLOWED
+@register.simple_tag(takes_context=True)
+def takes(context: dict[str, Any], right: str, of: Any = None) -> str:
+    """Which right something takes that this person may not do, and who has it."""
+    return refusals.what_it_takes(context["request"].user, right, of)
 
 
 @register.simple_tag(takes_context=True)
@@ -40,10 +40,9 @@ def deed(
     style, dialog = query.pop("style", "button"), "" if query.pop("whole_page", False) else " data-dialog"
     if not may(context, right, of):
         return format_html(
-            '<button type="button" class="{}" aria-disabled="true" aria-describedby="why-not" title="{}">{}'
-            "</button>",
+            '<button type="button" class="{}" aria-disabled="true" title="{}.">{}</button>',
             style,
-            NOT_ALLOWED,
+            refusals.why_not(context["request"].user, right, of),
             words,
         )
     address = reverse(screen, args=args) + (f"?{urlencode(query)}" if query else "")

@@ -24,7 +24,7 @@ from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 from django_htmx.middleware import HtmxDetails
 
 from core.models import Asset, Backfill, Dag, DagRun, HeldRun
-from partitions_site import grants
+from partitions_site import grants, refusals
 from partitions_site.deeds import deed_of
 from scheduling import health
 from scheduling.belonging import Sight, Thing
@@ -118,7 +118,7 @@ def allowed(right: str) -> Callable[[Screen], Callable[..., HttpResponse]]:
         @wraps(screen)
         def guarded(request: HtmxRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if not grants.may_somewhere(request.user, right):
-                raise _may_only_look(request)
+                raise _may_only_look(request, right)
             return screen(request, *args, **kwargs)
 
         return guarded
@@ -145,7 +145,7 @@ def found(request: HtmxRequest, rows: Any, right: str = "", **where: Any) -> Any
 def check_may(request: HtmxRequest, right: str, thing: Thing) -> None:
     """:raises PermissionDenied: with a sentence, for those who have no such right for `thing`."""
     if right and not request.user.has_perm(right, thing):
-        raise _may_only_look(request)
+        raise _may_only_look(request, right, thing)
 
 
 SHOWN: dict[type[Model], Callable[[Sight], Q]] = {
@@ -198,8 +198,8 @@ def _check_can_be_stored(request: HtmxRequest) -> None:
                 raise BadRequest(f"{name!r} holds the character U+0000, which no name or key has")
 
 
-def _may_only_look(request: HtmxRequest) -> PermissionDenied:
-    return PermissionDenied(f"{request.user.get_username()} may look but not do this")
+def _may_only_look(request: HtmxRequest, right: str, thing: Thing | None = None) -> PermissionDenied:
+    return PermissionDenied(refusals.why_not(request.user, right, thing))
 
 
 def _sees_all(request: HtmxRequest) -> bool:

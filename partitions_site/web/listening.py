@@ -19,7 +19,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods
 
 from core.models import Dag
-from partitions_site import grants
+from partitions_site import grants, refusals
 from partitions_site.web import formspecs, specforms
 from partitions_site.web.http import HtmxRequest, answer, deed, found, go, later, sight_of, whole
 from partitions_site.web.specforms import Node
@@ -81,10 +81,10 @@ class Proposal:
 def listening(request: HtmxRequest) -> HttpResponse:
     """How a Dag listens. Whoever has signed in may look; to change it needs the role admin."""
     if request.method == "POST" and not grants.may_somewhere(request.user, CHANGE):
-        raise _may_only_look(request)
+        raise PermissionDenied(refusals.why_not(request.user, CHANGE))
     row = found(request, Dag.objects, dag_id=request.GET.get("dag", ""))
     if request.method == "POST" and not request.user.has_perm(CHANGE, row):
-        raise _may_only_look(request)
+        raise PermissionDenied(refusals.why_not(request.user, CHANGE, row))
     if request.method != "POST":
         return _show(request, row, _proposed(row, row.schedule, _keys(request.GET.get("keys", ""))))
     act = request.POST.get("act", "look")
@@ -96,10 +96,6 @@ def listening(request: HtmxRequest) -> HttpResponse:
     proposal = _proposed(row, asked, _keys(request.POST.get("keys", "")))
     proposal.typed = _typed(request)
     return _save(request, row, proposal) if act == "save" else _show(request, row, proposal)
-
-
-def _may_only_look(request: HtmxRequest) -> PermissionDenied:
-    return PermissionDenied(f"{request.user.get_username()} may look but not change how a Dag listens")
 
 
 def _save(request: HtmxRequest, row: Dag, proposal: Proposal) -> HttpResponse:

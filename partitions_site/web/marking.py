@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from core.models import Asset, AssetEvent
+from partitions_site import refusals
 from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, go, whole
 from scheduling import board, events, wiping
 from scheduling.algebra.errors import PartitionError
@@ -22,6 +23,7 @@ MOST = 1000
 WIPEABLE = (Look.MATERIALIZED, Look.STALE, Look.FAILED, Look.RUNNING)
 """Looks of partitions that may have data; of the others it is known that they have none."""
 
+WIPE = "core.delete_partition"
 PARTS = ("marks/page.html", "marks/_dialog.html")
 
 
@@ -45,7 +47,7 @@ def mark(request: HtmxRequest) -> HttpResponse:
         "choice": choice,
         "only": only.word if only else "",
         "as_missing": given.get("as") == "missing",
-        "may_wipe": request.user.has_perm("core.delete_partition", row),
+        "may_wipe": request.user.has_perm(WIPE, row),
         "problem": choice.wrong or _too_many(choice),
         "back": f"{reverse('asset', args=[row.name])}?{urlencode(asked)}",
     }
@@ -78,7 +80,7 @@ def _mark(request: HtmxRequest, row: Asset, cells: Cells, choice: Choice) -> str
 
 
 def _take_data(request: HtmxRequest, row: Asset, keys: list[str]) -> str:
-    if not request.user.has_perm("core.delete_partition", row):
-        raise NotMarked("to take data back needs the role editor")
+    if not request.user.has_perm(WIPE, row):
+        raise NotMarked(f"that takes {refusals.what_it_takes(request.user, WIPE, row)}")
     wiped = wiping.wipe(row, keys, deed=deed(request), at=timezone.now())
     return f"Marked {some(len(wiped), 'partition')} of {row.name} as having no data."

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from core.models import Asset, Backfill, Dag
+from partitions_site import refusals
 from partitions_site.grants import may_somewhere
 from partitions_site.web import planned
 from partitions_site.web.http import HtmxRequest, answer, check_may, deed, found, go, later, sight_of, whole
@@ -95,7 +96,7 @@ def new(request: HtmxRequest) -> HttpResponse:
 
 def _start(request: HtmxRequest, form: Form) -> HttpResponse:
     if not may_somewhere(request.user, START):
-        raise PermissionDenied(f"{request.user.get_username()} may look at plans but not start a backfill")
+        raise PermissionDenied(refusals.why_not(request.user, START))
     if form.dag is None:
         return _show(request, form, status=422)
     shown = request.POST.get("plan", "")

@@ -192,7 +192,7 @@ class TestPlan:
     def test_a_viewer_may_look_but_not_start(self, visitor_of, load):
         viewer = visitor_of(roles.VIEWER)
         page = plan_of(viewer)
-        assert "Starting needs the role operator" in page.text
+        assert "Starting takes the right to start backfills (core.add_backfill)" in page.text
         assert send(viewer, page).status_code == 403
         assert not Backfill.objects.exists()
 

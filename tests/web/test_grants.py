@@ -117,9 +117,16 @@ class TestDeeds:
 
     def test_what_one_may_do_is_offered_and_nothing_else(self, groups):
         page = f"/dags/{OURS}_plain"
-        assert "Pausing needs the role operator" not in visitor(roles.OPERATOR).get(page).content.decode()
+        assert "Pausing takes the right" not in visitor(roles.OPERATOR).get(page).content.decode()
         other = visitor(roles.VIEWER, OURS, "bob").get(page).content.decode()
-        assert "Pausing needs the role operator" in other
+        assert "Pausing takes the right" in other
+
+    def test_what_one_may_do_elsewhere_names_the_group_where_one_may_not(self, groups):
+        client = visitor(roles.VIEWER)
+        granted(roles.OPERATOR, THEIRS)
+        client.force_login(User.objects.get(username="ann"))
+        page = client.get(f"/dags/{OURS}_plain").content.decode()
+        assert f"Pausing takes the right to pause Dags in the group {OURS} (core.change_dag)" in page
 
     def test_who_cannot_count_an_event_is_told_of_those_one_sees(self, groups):
         for name, writes in ((f"{OURS}_hears", f"{OURS}_out"), (f"{MARK}_hears", f"{MARK}_out")):

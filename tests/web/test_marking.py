@@ -81,10 +81,13 @@ class TestMark:
 
     def test_as_missing_needs_another_right(self, operator):
         page = ask(operator)
-        assert "Needs the role editor." in page.text
+        assert "Takes the right to take data back" in page.text
         refused = send(operator, page, **{"as": "missing"})
         assert refused.status_code == 409
-        assert "needs the role editor" in read(refused).text
+        assert (
+            "take data back (core.delete_partition), which the roles editor and admin have"
+            in read(refused).text
+        )
         assert with_data() == ["2026-03-01", "2026-03-03"]
 
     def test_a_selection_that_means_others_by_now_is_refused(self, operator):

@@ -70,7 +70,7 @@ class TestOne:
         sensor()
         viewer = visitor_of(roles.VIEWER)
         assert viewer.post(address, {"sensor": "new files", "paused": "yes"}).status_code == 403
-        assert "needs the role operator" in read(viewer.get("/sensors/new%20files")).text
+        assert "Pausing takes the right to steer sensors" in read(viewer.get("/sensors/new%20files")).text
 
     def test_in_trouble_needs_a_person(self, visitor):
         sensor(outcome="failed", failures=1, sentence="boom")
