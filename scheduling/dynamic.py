@@ -1,7 +1,9 @@
 """Keys of dynamic partitions: added and removed by people, programs and running code, and never forgotten."""
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from django.db import transaction
@@ -30,12 +32,20 @@ def bound(definition: Partitions) -> Partitions:
     return definition.bound(keys_of)
 
 
+def definition_of(spec: Any) -> Partitions:
+    """The definition that an asset stores, read once, without the keys of dynamic partitions.
+
+    :raises InvalidDefinition: if it cannot be read.
+    """
+    return _definition(json.dumps(spec, sort_keys=True))
+
+
 def expects(asset: Asset, key: str, now: datetime) -> bool:
     """Whether `key` is one of the asset's by `now`; without a definition that can be read, any key is."""
     if not asset.partitions:
         return True
     try:
-        return bound(specs.load(asset.partitions, "partitions")).contains(key, now)
+        return bound(definition_of(asset.partitions)).contains(key, now)
     except PartitionError:
         return True
 
@@ -152,6 +162,12 @@ def _check_name(name: str) -> None:
 
 def _several(keys: str | Iterable[str]) -> list[str]:
     return [keys] if isinstance(keys, str) else list(keys)
+
+
+@lru_cache(maxsize=256)
+def _definition(spec: str) -> Partitions:
+    definition: Partitions = specs.load(json.loads(spec), "partitions")
+    return definition
 
 
 def _names_in(spec: Any) -> Iterable[str]:

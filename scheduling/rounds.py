@@ -22,9 +22,13 @@ def any_of(names: Iterable[Name]) -> Q:
     by_dag: dict[int, list[str]] = defaultdict(list)
     for dag_id, key in names:
         by_dag[dag_id].append(key)
-    condition = Q(pk__in=[])
+    alike: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for dag_id, keys in by_dag.items():
-        condition |= Q(dag_id=dag_id, partition_key__any=keys)
+        alike[tuple(sorted(keys))].append(dag_id)
+    condition = Q(pk__in=[])
+    for some, dag_ids in alike.items():
+        one = Q(dag_id=dag_ids[0]) if len(dag_ids) == 1 else Q(dag_id__in=dag_ids)
+        condition |= one & Q(partition_key__any=some)
     return condition
 
 

@@ -1,59 +1,46 @@
 """The squares of a grid. Written in Python: a thousand of them are too many for a template's loop."""
 
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 from urllib.parse import quote
 
 from django import template
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from partitions_site.templatetags.screens import percent, pictured, thousands
 from scheduling.board import Heat, Look, PlannedKey, Tally, number
-from scheduling.board.squares import Cell, Row
+from scheduling.board.squares import Cell, Grid, Row
 
 register = template.Library()
+
+KEY, ZOOM, SEL = "\x00k", "\x00z", "\x00s"
+"""In place of this page's address: no key, name or number has that character."""
 
 LONGEST_NAME = 40
 """Characters of the name of a number that each of a thousand squares repeats."""
 
 
 @register.simple_tag(takes_context=True)
-def boxes(context: dict[str, Any], row: Row) -> SafeString:
-    """The cells of one row of a table: each square leads to its partition, or into the period it shows."""
-    here, chosen, heat = _addresses(context), context.get("key", ""), context.get("heat")
-    written = []
-    for box in row.boxes:
-        squares = "".join(_square(cell, here, chosen, heat) + _name(cell, here, row) for cell in box)
-        written.append(f'<td class="two">{squares}</td>' if len(box) > 1 else f"<td>{squares}</td>")
-    return mark_safe("".join(written))  # noqa: S308  every part of a square is escaped
+def table(context: dict[str, Any], grid: Grid) -> SafeString:
+    """What is in the table of a grid. Each square leads to its partition, or into the period it shows.
 
-
-@register.simple_tag(takes_context=True)
-def total(context: dict[str, Any], row: Row) -> SafeString:
-    """How many of a row have data, and of how many: a link that selects them, which shows and tells them."""
-    done, count = thousands(row.done), thousands(row.tally.total)
-    words = done if done == count else f"{done} of {count}"
-    shown = done if done == count else format_html("<b>{}</b> of {}", done, count)
-    selection = row.selection(context["shown"]["zoom"])
-    if not selection or not row.tally.total:
-        return format_html("{}", shown)
-    address = _addresses(context)["sel"] + quote(selection, safe="")
-    told = f"{words} in {row.head}: {row.tally.words}; select them"
-    return format_html('<a href="{}" data-part="board" aria-label="{}">{}</a>', address, told, shown)
-
-
-@register.simple_tag
-def mark(tally: Tally, words: str) -> SafeString:
-    """A small picture of the worst state under a head, and in words how all under it looks."""
-    if not tally.total:
-        return mark_safe("")
-    told = escape(f"{words}: {tally.words}")
-    return mark_safe(  # noqa: S308  words are escaped
-        f'<i class="c {tally.worst.letter}" role="img" aria-label="{told}" title="{told}"></i>'
-    )
+    The grid keeps it, without the addresses of this page, unless a number tints the squares.
+    """
+    heat, zoom = context.get("heat"), context["shown"]["zoom"]
+    if heat is not None and heat.name:
+        written = _table(grid, zoom, heat)
+    elif not (written := grid.kept.get("table", "")):
+        written = grid.kept["table"] = _table(grid, zoom, None)
+    here, chosen = _written(context["request"]), context.get("key", "")
+    if chosen:
+        square = f'href="{KEY}{quote(chosen, safe="")}"'
+        written = written.replace(square, f'{square} aria-current="true"', 1)
+    for mark, name in ((KEY, "key"), (ZOOM, "zoom"), (SEL, "sel")):
+        written = written.replace(mark, escape(here[name]))
+    return mark_safe(written)  # noqa: S308  every part of it is escaped
 
 
 @register.simple_tag
@@ -86,7 +73,68 @@ def _planned(row: PlannedKey) -> str:
     return f'<span class="{look}" role="img" aria-label="{escape(words)}"></span>'
 
 
-def _square(cell: Cell, here: dict[str, str], chosen: str, heat: Heat | None) -> str:
+def _table(grid: Grid, zoom: str, heat: Heat | None) -> str:
+    heads = "" if grid.is_named else _heads(grid)
+    groups = []
+    for group in grid.groups:
+        wide = f'scope="rowgroup" colspan="{len(grid.heads) + 2}"'
+        head = f'<tr class="group"><th {wide}>{escape(group.head)}</th></tr>'
+        rows = "\n".join(_row(row, zoom, heat) for row in group.rows)
+        groups.append(f"<tbody>{head if group.head else ''}{rows}</tbody>")
+    return heads + "\n".join(groups)
+
+
+def _heads(grid: Grid) -> str:
+    heads = (
+        f'<th scope="col"><span>{escape(head.words)}</span>{_mark(head.tally, head.words)}</th>'
+        for head in grid.heads
+    )
+    return f"<thead><tr><td></td>{''.join(heads)}<td></td></tr></thead>"
+
+
+def _row(row: Row, zoom: str, heat: Heat | None) -> str:
+    boxes = []
+    for box in row.boxes:
+        squares = "".join(_square(cell, heat) + (_name(cell) if row.is_named else "") for cell in box)
+        boxes.append(f'<td class="two">{squares}</td>' if len(box) > 1 else f"<td>{squares}</td>")
+    if row.is_named:
+        return f"<tr{_around(row)}>{''.join(boxes)}</tr>"
+    words = escape(row.head)
+    if row.zoom and row.zoom != zoom:
+        words = f'<a href="{ZOOM}{quote(row.zoom, safe="")}" data-part="board">{words}</a>'
+    head = f'<th scope="row">{_mark(row.tally, row.head)}{words}</th>'
+    return f'<tr{_around(row)}>{head}{"".join(boxes)}<td class="sum">{_total(row, zoom)}</td></tr>'
+
+
+def _around(row: Row) -> str:
+    if row.around is None:
+        return " data-unwritten"
+    names = zip(("before", "after"), row.around, strict=True)
+    return "".join(f' data-{name}="{escape(words)}"' for name, words in names if words)
+
+
+def _total(row: Row, zoom: str) -> str:
+    """How many of a row have data, and of how many: a link that selects them, which shows and tells them."""
+    done, count = thousands(row.done), thousands(row.tally.total)
+    words = done if done == count else f"{done} of {count}"
+    shown = done if done == count else f"<b>{done}</b> of {count}"
+    selection = row.selection(zoom)
+    if not selection or not row.tally.total:
+        return shown
+    told = escape(f"{words} in {row.head}: {row.tally.words}; select them")
+    address = SEL + quote(selection, safe="")
+    return f'<a href="{address}" data-part="board" aria-label="{told}">{shown}</a>'
+
+
+def _mark(tally: Tally, words: str) -> str:
+    """A small picture of the worst state under a head, and in words how all under it looks."""
+    if not tally.total:
+        return ""
+    told = escape(f"{words}: {tally.words}")
+    return f'<i class="c {tally.worst.letter}" role="img" aria-label="{told}" title="{told}"></i>'
+
+
+def _square(cell: Cell, heat: Heat | None) -> str:
     look = f"c {cell.look.letter}" + (f" p{cell.share}" if cell.share < 3 else "")
     if cell.is_unexpected:
         look += " x"
@@ -96,20 +144,16 @@ def _square(cell: Cell, here: dict[str, str], chosen: str, heat: Heat | None) ->
         look += " w"
     if cell.is_chosen:
         look += " on"
-    tint, more_words = _tinted(cell.key, heat)
-    name, value = ("key", cell.key) if cell.key else ("zoom", cell.zoom)
+    tint, more_words = _tinted(cell.key, heat) if heat else ("", "")
+    address = KEY + quote(cell.key, safe="") if cell.key else ZOOM + quote(cell.zoom, safe="")
     more = "" if cell.key else ' data-part="board"'
-    if cell.key and cell.key == chosen:
-        more = ' aria-current="true"'
-    return (
-        f'<a class="{look}{tint}" href="{escape(here[name] + quote(value, safe=""))}"'
-        f' aria-label="{escape(cell.words + more_words)}"{more}></a>'
-    )
+    words = escape(cell.words + more_words)
+    return f'<a class="{look}{tint}" href="{address}" aria-label="{words}"{more}></a>'
 
 
-def _tinted(key: str, heat: Heat | None) -> tuple[str, str]:
+def _tinted(key: str, heat: Heat) -> tuple[str, str]:
     """The classes and the words that a square gets from the number that was chosen."""
-    if heat is None or key not in heat.values:
+    if key not in heat.values:
         return "", ""
     value, tint = heat.values[key], f" q{heat.tints[key]}"
     if value is None:
@@ -118,21 +162,9 @@ def _tinted(key: str, heat: Heat | None) -> tuple[str, str]:
     return (f"{tint} o", f"{words}, far out") if key in heat.outliers else (tint, words)
 
 
-def _name(cell: Cell, here: dict[str, str], row: Row) -> str:
+def _name(cell: Cell) -> str:
     """The key beside its square, where squares have names."""
-    if not row.is_named:
-        return ""
-    address = here["key"] + quote(cell.key, safe="")
-    return f'<a class="key" href="{escape(address)}" tabindex="-1">{escape(cell.key)}</a>'
-
-
-def _addresses(context: Any) -> dict[str, str]:
-    """The same for all rows of a grid, and written once."""
-    kept = context.render_context
-    if _addresses not in kept:
-        kept[_addresses] = _written(context["request"])
-    found: dict[str, str] = kept[_addresses]
-    return found
+    return f'<a class="key" href="{KEY}{quote(cell.key, safe="")}" tabindex="-1">{escape(cell.key)}</a>'
 
 
 def _written(request: HttpRequest) -> dict[str, str]:

@@ -65,7 +65,7 @@ def _laid_out(sheet: "_Sheet", zoom: str, first_row: int) -> Grid | None:
         return None
     if not cells.unit:
         return _without_time(sheet, positions, first_row)
-    units = _units(cells, positions, zoom)
+    units = cells.keep(("units", zoom), lambda: _units(cells, positions, zoom))
     return _page(sheet, order.table(positions, *units), first_row, zoom) if units else None
 
 

@@ -234,9 +234,12 @@ def _stale(wanted: Sequence[Dependent]) -> set[tuple[int, str]]:
     outlets = Outlet.objects.filter(dag__in={each.dag.pk for each in wanted if each.key})
     for dag_id, asset_id in outlets.values_list("dag_id", "asset_id") if wanted else ():
         written.setdefault(dag_id, set()).add(asset_id)
-    among = Q(pk__in=[])
+    by_key: dict[str, set[int]] = {}
     for each in wanted:
-        among |= Q(asset__in=written.get(each.dag.pk, ()), key=each.key)
+        by_key.setdefault(each.key, set()).update(written.get(each.dag.pk, ()))
+    among = Q(pk__in=[])
+    for key, assets in by_key.items():
+        among |= Q(asset__in=assets, key=key)
     rows = Partition.objects.filter(among, is_stale=True).values_list("asset", "key")
     stale = set(rows) if written else set()
     return {

@@ -91,6 +91,8 @@ class Grid:
     first_row: int = 0
     is_line: bool = False
     is_named: bool = False
+    kept: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """How it was written before: it never changes."""
 
     @property
     def columns(self) -> list[str]:

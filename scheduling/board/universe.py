@@ -8,7 +8,7 @@ from functools import lru_cache
 from hashlib import blake2b
 
 from core.models import Asset, Dag, DynamicKey, Outlet
-from scheduling import listening
+from scheduling import dynamic, listening
 from scheduling.algebra import specs
 from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import PartitionError
@@ -77,26 +77,15 @@ def _of_asset(
 def _dynamic_keys(assets: Sequence[Asset]) -> Callable[[str], Sequence[str]]:
     """The keys of dynamic partitions by name, all in one query; in none where nobody asks for any."""
     by_name: dict[str, list[str]] = {}
-    if any(_is_dynamic(json.dumps(asset.partitions)) for asset in assets):
+    if any(dynamic.names_of(asset) for asset in assets):
         for name, key in DynamicKey.objects.there().values_list("name", "key"):
             by_name.setdefault(name, []).append(key)
     return lambda name: by_name.get(name, ())
 
 
-def _is_dynamic(spec: str) -> bool:
-    return '"DynamicPartitions"' in spec
-
-
 def _defined(asset: Asset, known: Callable[[str], Sequence[str]]) -> Partitions:
-    spec = json.dumps(asset.partitions, sort_keys=True)
-    definition = _definition(spec)
-    return definition.bound(known) if _is_dynamic(spec) else definition
-
-
-@lru_cache(maxsize=256)
-def _definition(spec: str) -> Partitions:
-    definition: Partitions = specs.load(json.loads(spec), "partitions")
-    return definition
+    definition = dynamic.definition_of(asset.partitions)
+    return definition.bound(known) if dynamic.names_of(asset) else definition
 
 
 @lru_cache(maxsize=64)
