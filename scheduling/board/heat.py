@@ -1,8 +1,8 @@
 """A number of the partitions shown: the tint of each square, which values stand far out, a plot."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from statistics import median, quantiles
 from typing import Any
@@ -12,7 +12,8 @@ from scheduling.algebra.keys import DEFAULT_DELIMITER
 from scheduling.algebra.selections import quoted
 from scheduling.board.cells import Look
 from scheduling.board.labels import segments_of
-from scheduling.board.squares import Cell, Grid
+from scheduling.board.plots import MOST_LINES, Line, lanes_of, lines_of
+from scheduling.board.squares import Grid
 
 STEPS = 6
 """Tints of one colour, 1 for the least."""
@@ -43,8 +44,6 @@ FEWEST = 8
 MOST_LINKED = 50
 """Keys that one link selects."""
 
-HEIGHT = 100
-
 EMPTY = (Look.MISSING, Look.HELD)
 """Looks of what has no row to be read."""
 
@@ -54,8 +53,8 @@ class Heat:
     """A number of the partitions shown: `fields` can be chosen, `name` is, if one of those is asked for.
 
     `values` are in the order of the squares, none where a key lacks the number. `tints` are 1 to `STEPS`, 0
-    for one without; `outliers` are the keys whose values stand far out, in order. `is_deeper`: the squares
-    shown are periods; inside them are single partitions with these fields.
+    for one without; `outliers` are the keys whose values stand far out, in order. `lines` are its plot.
+    `is_deeper`: the squares shown are periods; inside them are single partitions with these fields.
     """
 
     fields: Sequence[str]
@@ -67,6 +66,7 @@ class Heat:
     middle: float = 0
     most: float = 0
     is_deeper: bool = False
+    lines: Sequence[Line] = ()
 
     @property
     def count(self) -> int:
@@ -80,12 +80,6 @@ class Heat:
         return f"least {least}, median {middle}, most {most}"
 
     @property
-    def ends(self) -> tuple[str, str]:
-        """The first and the last key of the plot."""
-        keys = list(self.values)
-        return keys[0], keys[-1]
-
-    @property
     def selection(self) -> str:
         """The first outliers as a selection; empty if one of them has to be written in quotation marks."""
         keys = self.outliers[:MOST_LINKED]
@@ -93,31 +87,13 @@ class Heat:
         return ", ".join(keys) if all(quoted(part, DEFAULT_DELIMITER) == part for part in parts) else ""
 
     @property
-    def steps(self) -> str:
-        """The path of an SVG: one unit to the right for each key, interrupted where there is no number."""
-        path, is_open = [], False
-        for at, value in enumerate(self.values.values()):
-            if value is not None:
-                path.append(f"{'V' if is_open else f'M{at} '}{self._height(value)}H{at + 1}")
-            is_open = value is not None
-        return "".join(path)
+    def drawn(self) -> Sequence[Line]:
+        """The lines that there is room for."""
+        return self.lines[:MOST_LINES]
 
     @property
-    def far_out(self) -> str:
-        """The path of the outliers alone."""
-        far = frozenset(self.outliers)
-        found = [(at, value) for at, (key, value) in enumerate(self.values.items()) if key in far]
-        return "".join(f"M{at} {self._height(value)}h1" for at, value in found if value is not None)
-
-    @property
-    def level(self) -> str:
-        """The path of the median."""
-        return f"M0 {self._height(self.middle)}H{len(self.values)}"
-
-    def _height(self, value: float) -> str:
-        if self.most <= self.least:
-            return f"{HEIGHT / 2:g}"
-        return f"{HEIGHT - HEIGHT * (value - self.least) / (self.most - self.least):.3g}"
+    def left_off(self) -> int:
+        return len(self.lines) - len(self.drawn)
 
 
 def measure(asset: Asset, grid: Grid | None, wanted: str = "") -> Heat | None:
@@ -126,7 +102,8 @@ def measure(asset: Asset, grid: Grid | None, wanted: str = "") -> Heat | None:
     While none is wanted, only the fields of the newest `SAMPLE` are looked up. Of a grid of periods it says
     which numbers the newest partitions in them have.
     """
-    every = list(_cells(grid))
+    lanes = lanes_of(grid) if grid else {}
+    every = [cell for lane in lanes.values() for cell in lane]
     cells = [cell for cell in every if cell.key]
     if every and not cells:
         return _deeper(asset)
@@ -143,7 +120,10 @@ def measure(asset: Asset, grid: Grid | None, wanted: str = "") -> Heat | None:
     if wanted not in counts:
         return Heat(sorted(fields))
     found = {cell.key: numbers.get(cell.key, {}).get(wanted) for cell in cells[-MOST:]}
-    return _measured(sorted({*fields, wanted}), wanted, found)
+    heat = _measured(sorted({*fields, wanted}), wanted, found)
+    keys_of = {name: [cell.key for cell in lane if cell.key] for name, lane in lanes.items()}
+    scale = heat.least, heat.middle, heat.most
+    return replace(heat, lines=lines_of(keys_of, heat.values, frozenset(heat.outliers), scale))
 
 
 def number(value: float) -> str:
@@ -214,8 +194,3 @@ def _flat(extra: Any, within: str) -> Iterator[tuple[str, float]]:
             yield f"{within}{name}", float(value)
         else:
             yield from _flat(value, f"{within}{name}.")
-
-
-def _cells(grid: Grid | None) -> Iterable[Cell]:
-    groups = grid.groups if grid else ()
-    return (cell for group in groups for row in group.rows for box in row.boxes for cell in box)

@@ -10,6 +10,7 @@ from core.models import Partition
 from scheduling.board.cells import Look
 from scheduling.board.grids import lay_out
 from scheduling.board.heat import FEWEST, MOST_FIELDS, SAMPLE, STEPS, _measured, far_out_of, measure, number
+from scheduling.board.plots import MOST_LINES, lines_of
 from tests.board.drawing import cells, days, hours
 from tests.engine import world
 from tests.engine.world import NOW
@@ -132,7 +133,8 @@ class TestTints:
         found = _measured(["rows"], "rows", keyed(*values))
         assert all(1 <= tint <= STEPS for tint in found.tints.values())
         assert found.least <= found.middle <= found.most
-        assert "nan" not in found.steps + found.level + found.words
+        [line] = lines_of({"": DAYS}, found.values, (), (found.least, found.middle, found.most))
+        assert "nan" not in line.steps + line.level + found.words
 
 
 class TestOutliers:
@@ -165,15 +167,33 @@ class TestOutliers:
 class TestPlot:
     def test_is_one_step_for_each_key_with_a_gap_where_there_is_none(self, shown):
         found = shown({day: {"rows": n} for day, n in zip(DAYS, (0, 5, None, 10), strict=False)}, "rows")
-        assert found.steps == "M0 100H1V50H2M3 0H4"
-        assert found.level == "M0 50H4"
-        assert found.ends == (DAYS[0], DAYS[3])
+        [line] = found.lines
+        assert line.steps == "M0 100H1V50H2M3 0H4"
+        assert line.level == "M0 50H4"
+        assert line.ends == (DAYS[0], DAYS[3])
 
     def test_equal_numbers_are_a_line_in_the_middle(self, shown):
-        assert shown(counted([7, 7]), "rows").steps == "M0 50H1V50H2"
+        assert shown(counted([7, 7]), "rows").lines[0].steps == "M0 50H1V50H2"
 
     def test_outliers_are_drawn_again(self, shown):
-        assert shown(counted([*[24] * 20, 3]), "rows").far_out == "M20 100h1"
+        assert shown(counted([*[24] * 20, 3]), "rows").lines[0].far_out == "M20 100h1"
+
+    def test_several_segments_are_a_line_each_of_one_scale(self, shown):
+        extras = {f"{city}|{day}": {"rows": n} for city, n in (("sea", 1), ("sf", 3)) for day in DAYS[:2]}
+        found = shown(extras | {"ny|2026-03-01": {}}, "rows")
+        assert [line.name for line in found.lines] == ["sea", "sf"]  # nothing is told of ny
+        assert [line.steps for line in found.lines] == ["M0 100H1V100H2", "M0 0H1V0H2"]
+        assert found.lines[1].ends == ("sf|2026-03-01", "sf|2026-03-02")
+
+    def test_those_of_a_year_are_a_line_each_too(self, shown):
+        year = days("2026-01-01", 365)
+        found = shown({f"{city}|{day}": {"rows": 1} for city in ("sea", "sf") for day in year}, "rows")
+        assert [(line.name, len(line.values)) for line in found.lines] == [("sea", 365), ("sf", 365)]
+
+    def test_more_lines_than_one_tells_apart_are_counted(self, shown):
+        extras = {f"{number}|{day}": {"rows": number} for number in range(MOST_LINES + 3) for day in DAYS[:2]}
+        found = shown(extras, "rows")
+        assert (len(found.drawn), found.left_off) == (MOST_LINES, 3)
 
     def test_is_told_in_words(self, shown):
         assert shown(counted([1200, 3, 5000.5]), "rows").words == "least 3, median 1,200, most 5,000.5"
