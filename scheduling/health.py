@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from core.models import AssetEvent, DagRun, HeldRun, Pulse
 from scheduling import slots
@@ -71,7 +72,7 @@ def pulse(name: str, kind: Pulse.Kind, *, now: datetime) -> None:
 def report(now: datetime) -> Health:
     """What the pulses and the queues of the database say. A few small queries."""
     pulses = list(Pulse.objects.all())
-    waiting = AssetEvent.objects.unrouted().filter(timestamp__lt=now - patience())
+    waiting = uncounted(now)
     oldest = waiting.first()
     return Health(
         beat=_vital("beat", Pulse.Kind.BEAT, pulses, now),
@@ -79,10 +80,20 @@ def report(now: datetime) -> Health:
         sweeps=_vital("sweeps", Pulse.Kind.SWEEP, pulses, now),
         unrouted_events=waiting.count(),
         oldest_unrouted_at=oldest.timestamp if oldest else None,
-        overdue_judgements=HeldRun.objects.due(now - patience()).count(),
+        overdue_judgements=unjudged(now).count(),
         unstarted_runs=_unstarted(now - patience()),
         late_held_runs=HeldRun.objects.late(now).count(),
     )
+
+
+def uncounted(now: datetime) -> "QuerySet[AssetEvent]":
+    """Events that should have been counted by `now`, oldest first."""
+    return AssetEvent.objects.unrouted().filter(timestamp__lt=now - patience())
+
+
+def unjudged(now: datetime) -> "QuerySet[HeldRun]":
+    """Held runs that should have been judged by `now`, longest overdue first."""
+    return HeldRun.objects.due(now - patience())
 
 
 def is_silent(kind: Pulse.Kind, now: datetime) -> bool:

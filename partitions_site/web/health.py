@@ -15,16 +15,24 @@ from partitions_site.web.http import HtmxRequest, answer, later, sight_of
 from scheduling import board
 from scheduling import health as engine
 
+SHOWN = 50
+"""Events, and held runs, that are named of those that wait for the engine."""
+
 
 @require_safe
 def health(request: HtmxRequest) -> HttpResponse:
     """The page, and the dot in the foot of every page."""
-    report = later(engine.report, timezone.now())
+    now, sight = timezone.now(), sight_of(request)
+    report = later(engine.report, now)
+    events = engine.uncounted(now).filter(sight.assets("asset__")).select_related("asset")
+    held = engine.unjudged(now).filter(sight.dags("dag")).select_related("dag")
     context = {
         "health": report,
         "vitals": later(lambda: [report.beat, report.workers, report.sweeps]),
         "pulses": later(lambda: list(Pulse.objects.order_by("kind", "name"))),
-        "flow": later(board.flow, sight_of(request)),
+        "flow": later(board.flow, sight),
+        "uncounted": later(lambda: list(events[:SHOWN])),
+        "unjudged": later(lambda: list(held[:SHOWN])),
         "versions": later(_versions),
         "embedded": settings.EMBEDDED,
     }

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from core.models import DefinitionSource, Pulse
+from core.models import DefinitionSource, HeldRun, Pulse
 from scheduling import health, journal, runs
 from scheduling.runs import Ask
 from tests.engine import world
@@ -176,7 +176,21 @@ class TestHealth:
     def test_tells_events_that_nobody_has_counted(self, visitor):
         consumer("copy", {"daily": world.IDENTITY})
         emit("daily", "2026-03-09", at=timezone.now() - timedelta(minutes=10))
-        assert "1 event not counted yet" in read(visitor.get("/health")).text
+        page = read(visitor.get("/health"))
+        assert "1 event not counted yet" in page.text
+        assert page.links["1 event"] == "#uncounted"
+        [listed] = page.all("section", id="uncounted")
+        assert "oldest first" in listed.text
+        assert page.links["2026-03-09"] == "/assets/daily?key=2026-03-09"
+
+    def test_what_should_have_been_judged_is_counted_in_a_link_to_its_list(self, visitor, day):
+        assert not read(visitor.get("/health")).all("section", id="unjudged")
+        HeldRun.objects.update(judge_after=timezone.now() - timedelta(hours=1))
+        page = read(visitor.get("/health"))
+        assert page.links["1 held run"] == "#unjudged"
+        [listed] = page.all("section", id="unjudged")
+        assert "2026-03-10" in listed.text
+        assert page.links["2026-03-10"] == f"/held/{day.pk}"
 
     def test_tells_how_many_runs_wait_and_where_they_are(self, visitor):
         runs.trigger(world.dag("report"), Ask(), deed=ALICE, at=NOW)
