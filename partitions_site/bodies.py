@@ -14,7 +14,9 @@ async def received(scope: Any, receive: Any) -> IO[bytes]:
     """The body, at its start; at most one byte more than may be read, so that whoever reads it refuses it.
 
     `scope` gets the length of a body that came in chunks: REST framework takes one without a length for none.
-    Raises `ConnectionAbortedError` if the client goes, `TimeoutError` if it is silent for `SECONDS`.
+
+    :raises ConnectionAbortedError: if the client goes before it has sent all.
+    :raises TimeoutError: if it is silent for `SECONDS`.
     """
     most = max(settings.API_BODY_LIMIT, settings.DATA_UPLOAD_MAX_MEMORY_SIZE) + 1
     announced = _announced(scope)

@@ -24,7 +24,7 @@ Kind = MappingProblem.Kind
 class NotMapped(PartitionError):
     """A Dag cannot count an upstream key; `kind` says in what way.
 
-    `keys`: the downstream keys it maps to, if that are too many. It opens no held run of them.
+    `keys`: the downstream keys that it maps to where those are too many; it opens no held runs for them.
     """
 
     def __init__(self, sentence: str, kind: Kind, keys: tuple[str, ...] = ()) -> None:
