@@ -11,8 +11,8 @@ from django.db.models.functions import Concat
 from core.compiled import Compiled, built, columns
 from core.listed import Listed
 from partitions_site import grants
-from partitions_site.api.together import once_for_all
 from partitions_site.models import ApiToken, Grant
+from partitions_site.together import once_for_all
 
 
 def tokens_of(token_key: str) -> list[ApiToken]:

@@ -22,7 +22,7 @@ from partitions_site.api.forms import Form, read_body, read_value, row_id
 from partitions_site.api.once import asked_key
 from partitions_site.api.plain import PLAIN, is_plain
 from partitions_site.api.schema import gives
-from partitions_site.api.together import Together
+from partitions_site.together import Together
 from scheduling import mapping, wiping
 from scheduling.belonging import Sight
 from scheduling.events import FROM_REST_API, EventReport, Registered, check, register_each, register_events

@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 from core.models import Asset, AssetEvent, JournalEntry, Partition
 from partitions_site import roles
 from partitions_site.api import events
-from partitions_site.api.together import Together, once_for_all
+from partitions_site.together import Together, once_for_all
 from scheduling.events import EventReport
 from scheduling.journal import Deed
 
