@@ -19,7 +19,7 @@ from scheduling import definitions, dynamic, events, journal, runs, timeouts
 from scheduling.algebra.durations import duration_words
 from scheduling.algebra.errors import PartitionError
 from scheduling.authoring.context import RunTimedOut
-from scheduling.authoring.sensors import Look, Trigger
+from scheduling.authoring.sensors import LONGEST_CURSOR, Look, Trigger
 from scheduling.events import EventReport
 from scheduling.journal import Deed
 from scheduling.runlog import storable
@@ -117,6 +117,8 @@ def _call(sensor: Sensor, seen: Look) -> None:
         definitions.authored_sensor(sensor)(seen)
     if not isinstance(seen.cursor, str) or "\0" in seen.cursor:
         raise BadLook(f"look.cursor is text without NUL, not {seen.cursor!r}: json.dumps makes text of it")
+    if (found := len(seen.cursor)) > LONGEST_CURSOR:
+        raise BadLook(f"look.cursor has {found} characters: at most {LONGEST_CURSOR} are kept")
 
 
 def _record(sensor: Sensor, number: int, seen: Look, began: datetime, now: datetime) -> None:

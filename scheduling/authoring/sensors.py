@@ -13,6 +13,8 @@ from scheduling.authoring.attempts import Span
 
 SHORTEST, LONGEST_TIMEOUT = timedelta(seconds=1), timedelta(minutes=3)
 EVERY, TIMEOUT = timedelta(seconds=30), timedelta(seconds=60)
+LONGEST_CURSOR = 100_000
+"""Characters: it is read and written with every look, and shown in lists."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,12 @@ from core.models import DefinitionSource, Sensor
 from scheduling import journal
 from scheduling.algebra.errors import InvalidDefinition, PartitionError
 from scheduling.authoring.files import Loaded
-from scheduling.authoring.sensors import EVERY, TIMEOUT, terms_of
+from scheduling.authoring.sensors import EVERY, LONGEST_CURSOR, TIMEOUT, terms_of
 from scheduling.authoring.sensors import Sensor as Authored
 from scheduling.authoring.terms import check_name
 from scheduling.configuration.deeds import DEFINITIONS
 from scheduling.journal import Deed
 from scheduling.runlog import storable
-
-LONGEST_CURSOR = 100_000
 
 
 class InvalidCursor(PartitionError):

@@ -150,6 +150,7 @@ class TestLook:
             ),
             ("look.trigger('d', conf=nest(700))", "the conf for Dag d is nested more than 10 levels deep"),
             ("look.cursor = 7", "look.cursor is text without NUL, not 7: json.dumps makes text of it"),
+            ("look.cursor = 'x' * 100_001", "look.cursor has 100001 characters: at most 100000 are kept"),
             ("look.report('inbox', '')", "event 1: a partition key cannot be empty"),
             ("raise SystemExit(3)", "SystemExit: 3"),
             ("raise KeyboardInterrupt", "KeyboardInterrupt: "),
