@@ -63,6 +63,10 @@ GROUPED, OWN, SITE = "grouped", "own", "site"
 and does what each may; what is one's own, or no secret; the site, which those who see some groups do not."""
 
 
+UNKEPT = {"Cache-Control": "no-store"}
+"""Headers of an answer that has a secret in it."""
+
+
 class JsonAlways(DefaultContentNegotiation):
     """Answers are JSON, whatever the request would rather accept."""
 

@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from partitions_site import tokens, tries
-from partitions_site.api.auth import OWN, SIGNED_IN, Address, OpenAddress, deed, may
+from partitions_site.api.auth import OWN, SIGNED_IN, UNKEPT, Address, OpenAddress, deed, may
 from partitions_site.api.bearers import web_token
 from partitions_site.api.errors import BadRequest, TooMany, Unprocessable, WrongCredentials
 from partitions_site.api.fields import Flag, Instant, OneOf, Text, Whole
@@ -83,11 +83,11 @@ class WebToken(OpenAddress):
         operation_id="create_token",
         summary="Sign in",
         request=SignIn,
-        responses=gives(WebTokenOut, 201, refusals=(400, 401, 422, 429)),
+        responses=gives(WebTokenOut, 201, refusals=(400, 401, 413, 415, 422, 429)),
     )
     def post(self, request: Request) -> Response:
         token = web_token(_signed_in(request), life=self.life, at=timezone.now())
-        return Response({"access_token": token}, status=status.HTTP_201_CREATED)
+        return Response({"access_token": token}, status=status.HTTP_201_CREATED, headers=UNKEPT)
 
 
 class CliToken(WebToken):
@@ -101,7 +101,7 @@ class CliToken(WebToken):
         operation_id="create_cli_token",
         summary="Sign in for a short while",
         request=SignIn,
-        responses=gives(WebTokenOut, 201, refusals=(400, 401, 422, 429)),
+        responses=gives(WebTokenOut, 201, refusals=(400, 401, 413, 415, 422, 429)),
     )
     def post(self, request: Request) -> Response:
         return super().post(request)
@@ -130,7 +130,7 @@ class PersonalTokens(Address):
         operation_id="create_personal_token",
         summary="Make a token",
         request=PersonalTokenIn,
-        responses=gives(NewPersonalTokenOut, 201, refusals=(422,)),
+        responses=gives(NewPersonalTokenOut, 201, refusals=(413, 415, 422)),
     )
     def post(self, request: Request) -> Response:
         asked, at = read_body(PersonalTokenIn, request), timezone.now()
@@ -140,7 +140,7 @@ class PersonalTokens(Address):
             owner, asked["name"], scope=asked["scope"], life=life, deed=deed(request), at=at
         )
         shown = PersonalTokenOut(row).data | {"token": token}
-        return Response(shown, status=status.HTTP_201_CREATED)
+        return Response(shown, status=status.HTTP_201_CREATED, headers=UNKEPT)
 
 
 class PersonalToken(Address):

@@ -32,6 +32,12 @@ class TestSigningIn:
         assert list(answer.json()) == ["access_token"]
         assert anyone.get("/api/v2/assets", **bearer(answer.json()["access_token"])).status_code == 200
 
+    @pytest.mark.parametrize("url", ["/auth/token", "/auth/token/cli"])
+    def test_no_cache_keeps_the_token(self, anyone, user_of, url):
+        user_of(roles.VIEWER)
+        answer = anyone.post(url, {"username": "viewer", "password": "viewer-secret"})
+        assert (answer.status_code, answer.headers["Cache-Control"]) == (201, "no-store")
+
     def test_takes_a_form_too(self, anyone, viewer):
         form = "username=viewer&password=viewer-secret"
         answer = anyone.post("/auth/token", form, content_type="application/x-www-form-urlencoded")
@@ -212,6 +218,10 @@ class TestPersonalTokens:
         anyone.get("/api/v2/assets", **bearer(token))
         assert first is not None
         assert ApiToken.objects.get().last_used_at == first
+
+    def test_no_cache_keeps_one_that_is_made(self, api):
+        answer = api.post("/auth/tokens", {"name": "nightly"})
+        assert (answer.status_code, answer.headers["Cache-Control"]) == (201, "no-store")
 
     def test_ends_after_the_days_asked_for(self, api, anyone):
         token = self.made(api, days=30)["token"]
