@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.authentication import get_authorization_header
 from rest_framework.exceptions import NotFound, PermissionDenied
@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core.models import Dag, DagRun, Outlet
-from partitions_site.api.auth import GROUPED, Address, OpenAddress, check_may, sight_of
+from partitions_site.api.auth import GROUPED, UNKEPT, Address, OpenAddress, check_may, sight_of
 from partitions_site.api.fields import Instant, JsonObject, OneOf, Text, Whole
 from partitions_site.api.forms import Form, read_body, row_id
 from partitions_site.api.runs import RunOut
@@ -87,8 +87,16 @@ class WorkOut(RunOut):
         return found
 
 
+class ClaimedRunOut(WorkOut):
+    """Work that was just taken: whoever does it needs the `conf` as it was given. Else it is masked."""
+
+    @extend_schema_field(JsonObject())
+    def get_conf(self, run: DagRun) -> Any:
+        return run.conf
+
+
 class ClaimedOut(serializers.Serializer[Any]):
-    runs = WorkOut(many=True)
+    runs = ClaimedRunOut(many=True)
 
 
 class Claim(Address):
@@ -100,7 +108,8 @@ class Claim(Address):
     @extend_schema(
         operation_id="claim_runs",
         summary="Take runs whose executor is external",
-        description="An empty list: none may start now. Say within `lease_seconds` that each goes on.",
+        description="An empty list: none may start now. Say within `lease_seconds` that each goes on. `conf` "
+        "is as it was given, secrets too.",
         request=ClaimIn,
         responses=gives(ClaimedOut, refusals=(413, 415, 422)),
     )
@@ -113,7 +122,7 @@ class Claim(Address):
             dag_ids=_dag_ids(request, asked["dag_ids"]),
             lease=timedelta(seconds=asked["lease_seconds"]),
         )
-        return Response({"runs": WorkOut(runs, many=True, context=_outlets(runs)).data})
+        return Response({"runs": ClaimedRunOut(runs, many=True, context=_outlets(runs)).data}, headers=UNKEPT)
 
 
 class Heartbeat(Address):
@@ -164,7 +173,7 @@ class Callback(OpenAddress):
         summary="Say what became of a run that a webhook took with 202",
         description="`Authorization: Bearer` with the token that came with the run; no login is needed.",
         request=CallbackIn,
-        responses=gives(WorkOut, refusals=(400, 403, 409, 413, 415, 422), always=(429,)),
+        responses=gives(WorkOut, refusals=(400, 403, 409, 413, 415, 422), always=(429, 503)),
     )
     def post(self, request: Request, run_pk: str) -> Response:
         run = _told_by_token(request, run_pk)

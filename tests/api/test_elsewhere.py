@@ -49,6 +49,16 @@ class TestClaim:
         assert {name: claimed[name] for name in known} == known
         assert claimed["lease_until"] is not None
 
+    def test_gives_the_conf_with_its_secrets_to_whoever_does_the_work_and_to_nobody_else(self, api, external):
+        conf = {"table": "t", "password": "hunter2", "deep": [{"token": "x"}]}
+        run = runs.trigger(external, Ask("k", conf=conf), deed=ALICE, at=NOW)
+        answer = api.post(f"{URL}/claim", {"worker": "etl-1"})
+        assert (answer.json()["runs"][0]["conf"], answer.headers["Cache-Control"]) == (conf, "no-store")
+        hidden = {"table": "t", "password": "***", "deep": [{"token": "***"}]}
+        assert api.get(f"/api/v2/dags/load/dagRuns/{run.run_id}").json()["conf"] == hidden
+        for deed, more in (("heartbeat", {}), ("finish", {"state": "success"})):
+            assert api.post(f"{URL}/{run.pk}/{deed}", WORKER | more).json()["conf"] == hidden
+
     def test_gives_nothing_where_nothing_waits(self, api):
         answer = api.post(f"{URL}/claim", {"worker": "etl-1"})
         assert (answer.status_code, answer.json()) == (200, {"runs": []})
