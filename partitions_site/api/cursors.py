@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db.models import F, Field, JSONField, Q, QuerySet
+from django.db.models import F, Field, Q, QuerySet
 
 from partitions_site.api.errors import BadRequest
 
@@ -54,8 +54,10 @@ def ordered(rows: Rows, orders: Sequence[Order], *, back: bool = False) -> Rows:
 def cut(rows: Rows, orders: Sequence[Order], token: str, limit: int) -> Cut:
     """The page that `token` leads to; the first one if it is empty.
 
-    :raises BadRequest: for a token that was not given out for this order.
+    :raises BadRequest: for a token that was not given out for this order, or an order that no token can name.
     """
+    if any(_is_unsaid(rows, order) for order in orders):
+        raise BadRequest("No cursor leads through this order: page with limit and offset")
     place = _decoded(rows, orders, token) if token else None
     back = place is not None and place.back
     if place:
@@ -116,8 +118,6 @@ def _decoded(rows: Rows, orders: Sequence[Order], token: str) -> _Place:
         if parts[:count] != [*map(str, orders)] or len(parts) != 2 * count + 1:
             raise ValueError("of another order")
         fields = [_field(rows, order.column) for order in orders]
-        if any(isinstance(field, JSONField) for field in fields):
-            raise ValueError("JSON has no order")
         values = [_read(field, part) for field, part in zip(fields, parts[count + 1 :], strict=True)]
         return _Place(values, back=bool(parts[count]))
     except (ValueError, TypeError, KeyError, ArithmeticError, ValidationError, RecursionError):
@@ -142,6 +142,12 @@ def _value(row: Any, column: str) -> Any:
     for step in column.split("__"):
         row = getattr(row, step) if row is not None else None
     return row
+
+
+def _is_unsaid(rows: Rows, order: Order) -> bool:
+    """Whether rows are ordered by what they do not have with them, and no cursor could say."""
+    query = rows.query
+    return order.column in query.annotations and order.column not in query.annotation_select
 
 
 def _can_be_null(rows: Rows, order: Order) -> bool:

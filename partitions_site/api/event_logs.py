@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-from django.db.models import Q, QuerySet, TextField
-from django.db.models.functions import Cast
+from django.db.models import Q, QuerySet, TextField, Value
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
@@ -18,6 +17,7 @@ from partitions_site.api.filters import AnyOf, Exactly, Pattern, Prefix, When
 from partitions_site.api.forms import row_id
 from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives
+from partitions_site.api.shown import as_shown
 from scheduling.belonging import Sight
 from scheduling.masking import masked
 
@@ -88,13 +88,10 @@ class EventLogOut(serializers.Serializer[Any]):
 
 
 def logged(sight: Sight) -> "QuerySet[JournalEntry]":
-    """Entries that are shown; what else they say also as text, which has an order."""
-    return JournalEntry.objects.filter(sight.entries()).annotate(extra_text=Cast("extra", TextField()))
-
-
-def of_no_task(pattern: str) -> Q:
-    """No entry names a task: a pattern that does not match everything matches none."""
-    return Q() if not pattern.strip("~|") else Q(pk__in=[])
+    """Entries that are shown; what else they say also as text, which has an order. None names a task."""
+    shown = JournalEntry.objects.filter(sight.entries())
+    no_task = Value(None, output_field=TextField(null=True))
+    return shown.annotate(extra_text=as_shown("extra")).alias(task_id=no_task)
 
 
 def _named(events: list[str]) -> Q:
@@ -124,9 +121,7 @@ LOGS = Listing(
         Exactly("run_id", "run_id"),
         Exactly("owner", "by"),
         Exactly("request_id", "request_id"),
-        When("task_id", lambda task_id: Q(pk__in=[]), Text),
-        When("task_id_pattern", of_no_task, Text, words="No entry names a task: ~, or nothing"),
-        When("task_id_prefix_pattern", of_no_task, Text, words="No entry names a task: nothing"),
+        Exactly("task_id", "task_id", words="No entry names a task"),
         When("map_index", lambda index: Q(pk__in=[]), Whole),
         When("try_number", lambda number: Q(pk__in=[]), Whole),
         When("event", lambda event: _named([event]), Text),
@@ -139,6 +134,7 @@ LOGS = Listing(
             for name, column in {
                 "dag_id": "dag_id",
                 "run_id": "run_id",
+                "task_id": "task_id",
                 "owner": "by",
                 "event": "event",
             }.items()

@@ -4,8 +4,7 @@ import re
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import DateTimeField, DurationField, ExpressionWrapper, F, Q, QuerySet, TextField, Value
-from django.db.models.functions import Cast
+from django.db.models import DateTimeField, DurationField, ExpressionWrapper, F, Q, QuerySet, Value
 from drf_spectacular.utils import OpenApiParameter, extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
@@ -19,6 +18,7 @@ from partitions_site.api.fields import Always, Decimal, Extra, Flag, Instant, Js
 from partitions_site.api.filters import AnyOf, Pattern, Prefix, Range, When
 from partitions_site.api.forms import Form, read_body, read_value
 from partitions_site.api.pages import Listing
+from partitions_site.api.shown import as_shown
 from scheduling import runs
 from scheduling.belonging import Sight
 from scheduling.masking import masked
@@ -128,6 +128,8 @@ def of_versions(numbers: list[str]) -> Q:
     return Q(dag__revision__in=[read_value(RowId(), each, ["query", "dag_version"]) for each in numbers])
 
 
+CONF_WORDS = "No run is found by it whose `conf` names a secret, which is not shown either"
+
 LONGEST = 1e10
 """Seconds, some three hundred years: no run took longer, and no database keeps spans without end."""
 
@@ -152,7 +154,7 @@ RUNS = Listing(
         "start_date": "started_at",
         "end_date": "ended_at",
         "updated_at": "updated_at",
-        "conf": "conf",
+        "conf": "conf_text",
         "duration": "duration",
     },
     filters=[
@@ -162,7 +164,7 @@ RUNS = Listing(
         Range("end_date", "ended_at"),
         Range("updated_at", "updated_at"),
         Range("duration", "duration", Decimal, length_of),
-        When("conf_contains", lambda text: Q(conf_text__like=f"%{text}%"), Text),
+        When("conf_contains", lambda text: Q(conf_text__like=f"%{text}%"), Text, words=CONF_WORDS),
         AnyOf("run_type", wire.of_types, {name: (name,) for name in wire.RUN_TYPES}),
         AnyOf("state", wire.in_states, wire.RUN_STATES),
         AnyOf("dag_version", of_versions),
@@ -196,7 +198,7 @@ def listed(sight: Sight) -> "QuerySet[DagRun]":
     no_date = Value(None, output_field=DateTimeField(null=True))
     shown = DagRun.objects.filter(sight.dags("dag")).select_related("dag")
     rows = shown.annotate(duration=duration, logical_date=no_date)
-    return rows.alias(conf_text=Cast("conf", TextField()))
+    return rows.alias(conf_text=as_shown("conf"))
 
 
 def find_run(request: Request, dag_id: str, run_id: str) -> DagRun:

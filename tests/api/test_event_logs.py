@@ -1,5 +1,6 @@
 """The journal as an audit log."""
 
+import base64
 import json
 
 import pytest
@@ -49,13 +50,22 @@ class TestList:
             ("task_id=x", []),
             ("task_id_pattern=x", []),
             ("task_id_pattern=~&limit=1", ["create_asset_event"]),
+            ("task_id_pattern=x|~&limit=1", ["create_asset_event"]),
+            ("task_id_pattern=%", []),
             ("task_id_prefix_pattern=x|y", []),
+            ("task_id_prefix_pattern=~&limit=1", ["create_asset_event"]),
             ("before=2020-01-01", []),
             ("after=2020-01-01&limit=1", ["create_asset_event"]),
         ],
     )
     def test_is_narrowed_and_ordered(self, told, query, found):
         assert events(told.get(f"{URL}?{query}")) == found
+
+    def test_tells_nothing_of_a_secret_by_where_it_stands(self, told):
+        """What may name one stands with what says nothing, and no cursor has it."""
+        page = told.get(f"{URL}?order_by=-extra&cursor=&limit=1").json()
+        assert "hunter2" not in base64.urlsafe_b64decode(page["next_cursor"] + "===").decode()
+        assert events(told.get(f"{URL}?order_by=extra&limit=1")) == ["trigger_dag_run"]
 
     def test_says_who_and_in_what_words(self, told):
         first, second, third, fourth = told.get(URL).json()["event_logs"]

@@ -145,7 +145,7 @@ class TestOrders:
         listing, rows = each
         for name in listing.orders if listing.cursors or listing.bounded else ():
             if name == "conf":
-                continue  # objects have no order that a cursor could stand in
+                continue  # no cursor says what is not shown
             for order in (name, f"-{name}"):
                 whole = [
                     row.pk for row in listing.page(QueryDict(f"order_by={order}&limit=100"), rows()).rows
