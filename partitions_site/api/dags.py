@@ -1,5 +1,7 @@
 """Dags: `/api/v2/dags`."""
 
+from dataclasses import replace
+
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import QueryDict
 from django.utils import timezone
@@ -14,9 +16,12 @@ from partitions_site.api.dag_rows import DAGS, DagDetailsOut, DagOut
 from partitions_site.api.errors import BadRequest
 from partitions_site.api.fields import Flag
 from partitions_site.api.forms import Form, read_body
+from partitions_site.api.pages import SLICE
 from partitions_site.api.schema import gives
 from scheduling import configuration
 from scheduling.belonging import Sight
+
+PAUSE = "core.change_dag"
 
 
 class DagIn(Form):
@@ -33,7 +38,7 @@ class Dags(Address):
     """`/api/v2/dags`."""
 
     within = GROUPED
-    needs = {"PATCH": "core.change_dag"}
+    needs = {"PATCH": PAUSE}
 
     @DAGS.described("get_dags", "Dags")
     def get(self, request: Request) -> Response:
@@ -44,28 +49,26 @@ class Dags(Address):
         operation_id="patch_dags",
         summary="Pause or unpause Dags",
         description="Every Dag that the query matches and that you may pause: none without a pattern for "
-        "`dag_id`.",
+        "`dag_id`. With `limit` or `offset` those of that page.",
         request=DagIn,
-        parameters=[UPDATE_MASK, *DAGS.narrowing()],
-        responses=gives(DAGS.collection("patch_dags"), refusals=(400, 422)),
+        parameters=[UPDATE_MASK, *DAGS.narrowing(), *SLICE],
+        responses=gives(DAGS.collection("patch_dags"), refusals=(400, 413, 415, 422)),
     )
     def patch(self, request: Request) -> Response:
         (paused, make_up), query = _read_pause(request), request.query_params
-        named = {"dag_id_pattern", "dag_id_prefix_pattern"} & query.keys()
-        shown = list(_listed(sight_of(request), query).filter(DAGS.narrowed(query))) if named else []
-        found = [dag for dag in shown if request.user.has_perm("core.change_dag", dag)]
-        for dag in found:
+        rows = _pausable(request, query)
+        page = DAGS.page(query, rows)
+        for dag in page.rows if {"limit", "offset"} & query.keys() else list(rows):
             configuration.set_paused(dag, paused, deed=deed(request), at=timezone.now(), make_up=make_up)
-        return DAGS.answer(
-            request, _listed(sight_of(request), query).filter(pk__in=[dag.pk for dag in found]), narrow=False
-        )
+        now = {dag.pk: dag for dag in rows.all()}
+        return Response(DAGS.written(replace(page, rows=[now.get(dag.pk, dag) for dag in page.rows])))
 
 
 class OneDag(Address):
     """`/api/v2/dags/{dag_id}`."""
 
     within = GROUPED
-    needs = {"PATCH": "core.change_dag"}
+    needs = {"PATCH": PAUSE}
 
     @extend_schema(operation_id="get_dag", summary="One Dag", responses=gives(DagOut, refusals=(404,)))
     def get(self, request: Request, dag_id: str) -> Response:
@@ -76,7 +79,7 @@ class OneDag(Address):
         summary="Pause or unpause a Dag",
         request=DagIn,
         parameters=[UPDATE_MASK],
-        responses=gives(DagOut, refusals=(400, 404, 422)),
+        responses=gives(DagOut, refusals=(400, 404, 413, 415, 422)),
     )
     def patch(self, request: Request, dag_id: str) -> Response:
         (paused, make_up), dag = _read_pause(request), find_dag(request, dag_id)
@@ -123,6 +126,15 @@ def _listed(sight: Sight, query: QueryDict) -> "QuerySet[Dag]":
         last_run_state=Subquery(runs.values("state")[:1]),
         last_run_started_at=Subquery(runs.values("started_at")[:1]),
     )
+
+
+def _pausable(request: Request, query: QueryDict) -> "QuerySet[Dag]":
+    """Dags that a query names by a pattern, of those that whoever asks may pause."""
+    listed = _listed(sight_of(request), query)
+    if not {"dag_id_pattern", "dag_id_prefix_pattern"} & query.keys():
+        return listed.none()
+    found = [dag.pk for dag in listed.filter(DAGS.narrowed(query)) if request.user.has_perm(PAUSE, dag)]
+    return listed.filter(pk__in=found)
 
 
 def _read_pause(request: Request) -> tuple[bool, bool]:

@@ -175,8 +175,7 @@ class Listing:
         names = ", ".join(sorted(self.orders))
         words = f"{names}; a leading - turns it round; may be repeated"
         return [
-            OpenApiParameter("limit", int, default=LIMIT, description=f"Rows of a page, at most {MOST_ROWS}"),
-            OpenApiParameter("offset", int, default=0, description="Rows to pass over"),
+            *SLICE,
             OpenApiParameter("order_by", str, many=True, description=words),
             *([OpenApiParameter("cursor", str, description=CURSOR_WORDS)] if self._has_cursors else []),
         ]
@@ -192,6 +191,11 @@ def number(query: QueryDict, name: str, default: int) -> int:
     found: int = read_value(Whole(min_value=0, max_value=2**31), given, ["query", name])
     return found
 
+
+SLICE = (
+    OpenApiParameter("limit", int, default=LIMIT, description=f"Rows of a page, at most {MOST_ROWS}"),
+    OpenApiParameter("offset", int, default=0, description="Rows to pass over"),
+)
 
 CURSOR_WORDS = "Empty for the first page, then `next_cursor` or `previous_cursor` of the page before"
 CURSOR_FIELDS: dict[str, Callable[[], serializers.Field[Any, Any, Any, Any]]] = {

@@ -153,6 +153,21 @@ class TestPause:
         ]
         assert Dag.objects.filter(is_paused=True).count() == 2
 
+    @pytest.mark.parametrize(
+        ("page", "found"),
+        [
+            ("limit=2", ["lab_and_of_three", "lab_daily_sales"]),
+            ("limit=1&offset=1", ["lab_daily_sales"]),
+            ("offset=6", ["lab_plain_consumer", "lab_region_rollup"]),
+            ("limit=0", []),
+        ],
+    )
+    def test_of_many_touches_those_of_a_page_if_it_names_one(self, api, lab, page, found):
+        answer = api.patch(f"{URL}?dag_id_pattern=lab&{page}", {"is_paused": True}).json()
+        assert ([dag["dag_id"] for dag in answer["dags"]], answer["total_entries"]) == (found, 8)
+        assert all(dag["is_paused"] for dag in answer["dags"])
+        assert list(Dag.objects.filter(is_paused=True).values_list("dag_id", flat=True)) == found
+
     def test_is_not_for_viewers(self, api_of, lab):
         assert api_of(roles.VIEWER).patch(f"{URL}/lab_plain", {"is_paused": True}).status_code == 403
 

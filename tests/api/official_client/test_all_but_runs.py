@@ -77,6 +77,7 @@ class TestDags:
         paused = airflow.DAGPatchBody(is_paused=True)
         assert dags.patch_dag("lab_plain", paused, update_mask=["is_paused"]).is_paused
         assert dags.patch_dags(paused, dag_id_pattern="sales").total_entries == 3
+        assert dags.patch_dags(paused, dag_id_pattern="lab", limit=1, offset=1).dags[0].is_paused
 
     def test_are_counted(self, client):
         [stats] = DagStatsApi(client).get_dag_stats(["lab_plain"]).dags
