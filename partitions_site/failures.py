@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from partitions_site import tracing
 from partitions_site.web.http import HtmxRequest, answer
 
-FOR_PROGRAMS = re.compile(r"/(api|auth|ui)/")
+FOR_PROGRAMS = re.compile(r"/((api|auth|ui)/|metrics$)")
 
 RETRY_AFTER = {"Retry-After": "2"}
 """Seconds in which a database that is started anew may be there again."""

@@ -12,6 +12,10 @@ class Detail(serializers.Serializer[Any]):
     detail = serializers.CharField(help_text="What is wrong, in a sentence")
 
 
+class Away(Detail):
+    request_id = serializers.CharField(help_text="The `X-Request-ID` of the answer")
+
+
 class Taken(serializers.Serializer[Any]):
     reason = serializers.CharField()
     statement = serializers.CharField()
@@ -53,11 +57,13 @@ REFUSALS: dict[int, tuple[str, Any]] = {
     415: ("The body is of a kind that is not read here", Detail),
     422: ("The request does not fit; each problem says where", either("Unprocessable", ProblemList, Detail)),
     429: ("Too many requests; `Retry-After` says in how many seconds there may be another", Detail),
-    503: ("Not ready", None),
+    503: ("The database is away; `Retry-After` says in how many seconds to ask again", Away),
 }
 
-ALWAYS = (401, 403, 429)
+ALWAYS = (401, 403, 429, 503)
 """What every address that looks at credentials may answer."""
+
+RETRY_AFTER = {"Retry-After": {"schema": {"type": "integer", "minimum": 1}, "description": "Seconds to wait"}}
 
 
 def gives(
@@ -73,6 +79,15 @@ def refused(*refusals: int, always: Sequence[int] = ALWAYS) -> dict[Any, Any]:
     return {
         code: OpenApiResponse(REFUSALS[code][1], REFUSALS[code][0]) for code in sorted({*refusals, *always})
     }
+
+
+def say_when_to_come_back(result: Any, **_: Any) -> Any:
+    """Every refusal that passes by itself says when, in a header: a hook of drf-spectacular."""
+    for methods in result["paths"].values():
+        for operation in methods.values():
+            for code in {"429", "503"} & operation["responses"].keys():
+                operation["responses"][code].setdefault("headers", {}).update(RETRY_AFTER)
+    return result
 
 
 class OpenApi(SpectacularJSONAPIView):

@@ -48,6 +48,12 @@ class TestSchema:
 
         assert [each for each in parts(schema["components"]) if {} in each.get("oneOf", ())] == []
 
+    def test_says_of_each_body_how_it_may_be_refused(self, schema):
+        """Too long, of a kind that is not read, or of something else."""
+        for path, methods in schema["paths"].items():
+            for each in methods.values():
+                assert "requestBody" not in each or each["responses"].keys() >= {"413", "415", "422"}, path
+
     def test_has_a_summary_for_each(self, schema):
         assert all(each["summary"] for methods in schema["paths"].values() for each in methods.values())
 
