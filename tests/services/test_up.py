@@ -42,6 +42,7 @@ def status_of(address: str) -> int:
 
 class TestStart:
     def test_prints_an_address_that_answers_and_a_login_that_works(self, installation):
+        installation.makes_tables = True
         installation.start()
         said = installation.output()
         assert f"http://127.0.0.1:{installation.port}/" in said
@@ -88,6 +89,7 @@ class TestStart:
             installation.kill_everything()
 
     def test_keeps_everything_in_the_directory_and_the_secret_to_its_owner(self, installation, tmp_path):
+        installation.makes_tables = True
         installation.start()
         assert {"partita.sqlite3", "secret_key"} <= {path.name for path in installation.directory.iterdir()}
         assert stat.S_IMODE((installation.directory / "secret_key").stat().st_mode) == 0o600
