@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from tests.browser.axe import AXE
 from tests.browser.chromium import ARGUMENTS, sign_in, watch
 from tests.installed import LOGIN, Installation
 
@@ -66,3 +67,16 @@ def page(context: BrowserContext) -> Iterator[Page]:
     complaints = watch(opened)
     yield opened
     assert complaints == []
+
+
+@pytest.fixture(scope="module", params=["light", "dark"])
+def visitor(
+    request: pytest.FixtureRequest, browser: Browser, installation: Installation, session: dict[str, object]
+) -> Iterator[Page]:
+    """A tab in either scheme of colours, with what looks for barriers in it."""
+    context = browser.new_context(
+        base_url=installation.address(), storage_state=session, color_scheme=request.param
+    )
+    context.add_init_script(path=AXE)
+    yield context.new_page()
+    context.close()

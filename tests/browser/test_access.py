@@ -1,7 +1,5 @@
 """Every screen for everybody: axe finds nothing serious, nothing overflows a phone, no script complains."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Browser, Page
 
@@ -82,18 +80,6 @@ def start_backfill(browser: Browser, installation: Installation, session: dict[s
     page.goto("/backfills/new?dag=make_stock_lists&selection=[2026-02-20...2026-02-24]&run=all")
     page.get_by_role("button", name="Start backfill").click()
     page.get_by_role("heading", name="What was asked").wait_for()
-    context.close()
-
-
-@pytest.fixture(scope="module", params=["light", "dark"])
-def visitor(
-    request: pytest.FixtureRequest, browser: Browser, installation: Installation, session: dict[str, object]
-) -> Iterator[Page]:
-    context = browser.new_context(
-        base_url=installation.address(), storage_state=session, color_scheme=request.param
-    )
-    context.add_init_script(path=AXE)
-    yield context.new_page()
     context.close()
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.axe import AXE, offences
+from tests.browser.axe import offences
 from tests.browser.unattended import STATES, attend, unattended
 from tests.installed import Installation
 
@@ -16,18 +16,6 @@ pytestmark = pytest.mark.browser
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     with unattended(tmp_path_factory.mktemp("installed") / "var") as made:
         yield made
-
-
-@pytest.fixture(scope="module", params=["light", "dark"])
-def visitor(
-    request: pytest.FixtureRequest, browser: Browser, installation: Installation, session: dict[str, object]
-) -> Iterator[Page]:
-    context = browser.new_context(
-        base_url=installation.address(), storage_state=session, color_scheme=request.param
-    )
-    context.add_init_script(path=AXE)
-    yield context.new_page()
-    context.close()
 
 
 @pytest.mark.parametrize("address", STATES.values(), ids=STATES)
