@@ -19,7 +19,6 @@ from scheduling.journal import Deed
 
 MOST_ROWS, ROWS = 10_000, 50
 
-Deeds = "_SubParsersAction[ArgumentParser]"
 Do = Callable[[Namespace], Reply]
 
 
