@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from tests.benchmarks import stand
+from tests.benchmarks import clients, stand
 from tests.benchmarks.figures import Figure, timed
 
 PORTION = 10_000
@@ -28,7 +28,7 @@ def measured(site: stand.Site, scale: float = 1) -> Iterator[Figure]:
     leave_alone()
     world.consumer("copy", {"sales": world.IDENTITY})
     world.consumer("daily", {"hours": world.HOURS_TO_DAY})
-    token, portion = stand.login(), max(100, int(PORTION * scale))
+    token, portion = clients.login(), max(100, int(PORTION * scale))
     site.start_web(PROCESSES)
     store(site, token, "sales", [f"warm-{number}" for number in range(100 * PROCESSES)], 100)
     keys = [f"key-{number}" for number in range(portion * REQUESTS)]
@@ -56,7 +56,7 @@ def store(site: stand.Site, token: str, asset: str, keys: list[str], portion: in
     starts = range(0, len(keys), portion)
 
     def client(number: int) -> None:
-        connection = stand.Connection(site.ports[number], token)
+        connection = clients.Connection(site.ports[number], token)
         for start in starts[number::PROCESSES]:
             events = [
                 {"asset_id": asset_id, "partition_key": key, "extra": {"rows": 100}}
@@ -66,7 +66,7 @@ def store(site: stand.Site, token: str, asset: str, keys: list[str], portion: in
             assert status == 200, answer
         connection.close()
 
-    stand.crowd(PROCESSES, client)
+    clients.crowd(PROCESSES, client)
 
 
 def _done(site: stand.Site, work: str) -> Iterator[Figure]:

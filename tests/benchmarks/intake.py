@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from time import perf_counter
 
-from tests.benchmarks import stand
+from tests.benchmarks import clients, stand
 from tests.benchmarks.figures import Figure, percentile
 
 EVENTS = 6000
@@ -23,10 +23,10 @@ def measured(site: stand.Site, scale: float = 1) -> Iterator[Figure]:
     from tests.engine import world
 
     world.consumer("copy", {"sales": world.IDENTITY})
-    asset_id, token = world.asset("sales").pk, stand.login()
+    asset_id, token = world.asset("sales").pk, clients.login()
     site.start_web(2)
     warm_up, events = 50 * CLIENTS, max(CLIENTS, int(EVENTS * scale))
-    floor = stand.plain_inserts(site, CLIENTS, max(0.3, 3 * scale))
+    floor = clients.plain_inserts(site, CLIENTS, max(0.3, 3 * scale))
     yield Figure(f"the floor: plain INSERT and COMMIT, {CLIENTS} connections", floor, "rows/s")
     post(site, token, asset_id, warm_up, "warm")
     used, database = site.cpu(), site.database_cpu()
@@ -54,17 +54,17 @@ def post(site: stand.Site, token: str, asset_id: int, events: int, prefix: str) 
     latencies: list[list[float]] = [[] for _ in range(CLIENTS)]
 
     def client(number: int) -> None:
-        connection = stand.Connection(site.ports[number % len(site.ports)], token)
+        connection = clients.Connection(site.ports[number % len(site.ports)], token)
         for each in range(number, events, CLIENTS):
             begun = perf_counter()
             status, answer = connection.post(
-                "/api/v2/assets/events", stand.event(asset_id, f"{prefix}-{each}")
+                "/api/v2/assets/events", clients.event(asset_id, f"{prefix}-{each}")
             )
             latencies[number].append(perf_counter() - begun)
             assert status == 200, answer
         connection.close()
 
-    wall = stand.crowd(CLIENTS, client)
+    wall = clients.crowd(CLIENTS, client)
     return wall, [latency for each in latencies for latency in each]
 
 

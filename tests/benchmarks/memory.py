@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from time import perf_counter
 
-from tests.benchmarks import stand
+from tests.benchmarks import clients, stand
 from tests.benchmarks.figures import Figure
 
 EVENTS = 1_000_000
@@ -59,7 +59,7 @@ def put(site: stand.Site, first: int, end: int) -> None:
     portion = min(PORTION, max(24, end - first))
     for start in range(first, end, portion):
         numbers = range(start, min(end, start + portion))
-        stand.emit("hours", (f"{FIRST + timedelta(hours=number):%Y-%m-%dT%H:%M:%S}" for number in numbers))
+        clients.emit("hours", (f"{FIRST + timedelta(hours=number):%Y-%m-%dT%H:%M:%S}" for number in numbers))
         site.wait_for(lambda: _is_idle(site), seconds=600)
 
 
