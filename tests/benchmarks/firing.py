@@ -17,7 +17,7 @@ from typing import Any
 
 import psycopg
 
-from tests.benchmarks import filling, stand
+from tests.benchmarks import clients, filling, stand
 from tests.benchmarks.figures import Figure, percentile
 
 ROUNDS = 150
@@ -37,7 +37,7 @@ QUEUED_SQL = "SELECT 1 FROM core_dagrun WHERE partition_key = %s"
 
 def measured(site: stand.Site, scale: float = 1) -> Iterator[Figure]:
     site.define(DEFINITIONS)
-    token = stand.login()
+    token = clients.login()
     site.start_web(1)
     site.start_engine()
     rounds = max(5, int(ROUNDS * scale))
@@ -74,17 +74,17 @@ def latencies(site: stand.Site, token: str, rounds: int, prefix: str) -> list[fl
     with psycopg.connect(site.database_url, autocommit=True) as database:
         for number in range(rounds):
             key = f"{prefix}-{number}"
-            _post(site, token, stand.event(assets["a"], key))
+            _post(site, token, clients.event(assets["a"], key))
             _until(database, HELD_SQL, key)
             begun = perf_counter()
-            _post(site, token, stand.event(assets["b"], key))
+            _post(site, token, clients.event(assets["b"], key))
             _until(database, QUEUED_SQL, key)
             found.append(1000 * (perf_counter() - begun))
     return found
 
 
 def _post(site: stand.Site, token: str, body: bytes) -> None:
-    connection = stand.Connection(site.ports[0], token)
+    connection = clients.Connection(site.ports[0], token)
     status, answer = connection.post("/api/v2/assets/events", body)
     assert status == 200, answer
     connection.close()
@@ -104,7 +104,7 @@ def hold(dag_id: str, asset: str, count: int, prefix: str) -> None:
     from tests.engine import world
 
     for start in range(0, count, 5000):
-        stand.emit(asset, (f"{prefix}-{number}" for number in range(start, min(count, start + 5000))))
+        clients.emit(asset, (f"{prefix}-{number}" for number in range(start, min(count, start + 5000))))
         while holds.route_pending(now=datetime.now(UTC)):
             pass
         while holds.judge_due(now=datetime.now(UTC)):

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from tests.benchmarks import filling, firing, intake, stand
+from tests.benchmarks import clients, filling, firing, intake, stand
 from tests.benchmarks.figures import Figure, percentile
 
 EVENTS = 1_000_000
@@ -26,7 +26,7 @@ def measured(site: stand.Site, scale: float = 1) -> Iterator[Figure]:
     from tests.engine import world
 
     site.define(firing.DEFINITIONS + 'plain, heap = Asset(name="plain"), Asset(name="heap")\n')
-    token, asset_id = stand.login(), world.asset("plain").pk
+    token, asset_id = clients.login(), world.asset("plain").pk
     site.start_web(2)
     site.start_engine()
     posted, rounds = max(16, int(POSTED * scale)), max(5, int(ROUNDS * scale))
@@ -61,7 +61,7 @@ def fill(site: stand.Site, plain: int, held: int) -> None:
     from core.models import AssetEvent
 
     for start in range(0, plain, 10_000):
-        stand.emit("heap", (f"heap-{number}" for number in range(start, min(plain, start + 10_000))))
+        clients.emit("heap", (f"heap-{number}" for number in range(start, min(plain, start + 10_000))))
     AssetEvent.objects.filter(asset__name="heap").update(routed_at=datetime.now(UTC))
     firing.hold("joined", "a", held, "waiting")
     filling.settle()
