@@ -91,7 +91,7 @@ def mark(run: DagRun, state: State, *, deed: Deed, at: datetime) -> None:
 
 @transaction.atomic
 def delete(run: DagRun, *, deed: Deed, at: datetime) -> None:
-    """Take `run` and its log off the record. Its events stay, and so does what its held run had received.
+    """Take `run` and its log off the record. Its events stay, and so does what its held runs had received.
 
     Held runs are locked before partitions, as everybody does who changes both.
 
@@ -101,10 +101,10 @@ def delete(run: DagRun, *, deed: Deed, at: datetime) -> None:
     if locked.state == State.RUNNING:
         raise NotRunnable(f"run {run.run_id} is running: cancel it before you delete it")
     journal.note("run deleted", deed=deed, at=at, about=run, key=run.partition_key, was=locked.state)
-    became = HeldRun.objects.filter(run=run).first()
+    became = list(HeldRun.objects.filter(run=run).order_by("partition_key"))
     HeldRun.objects.filter(run=run).update(state=HeldRun.State.SUPERSEDED, run=None)
-    if became:
-        _refresh(became, at)
+    for row in became:
+        _refresh(row, at)
     states.forget_run(run, at)
     locked.delete()
 

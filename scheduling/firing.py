@@ -48,16 +48,12 @@ def fire(
 
 
 def become(rows: Sequence[HeldRun], made: Sequence[DagRun], *, by: str, at: datetime) -> None:
-    """`rows`, which this transaction has locked, have become the runs `made`, in the same order."""
+    """`rows`, which this transaction has locked, have become the runs `made`, in the same order.
+
+    A run for several keys stands there as often as it has held runs.
+    """
     _close(rows, made, by=by, at=at)
     bulk.update(HeldRun, CLOSED, [(row.pk, *(getattr(row, name) for name in CLOSED)) for row in rows])
-
-
-def supersede(rows: Sequence[HeldRun], *, by: str, at: datetime) -> None:
-    """`rows`, which this transaction has locked, are closed: a run for several keys does their work."""
-    HeldRun.objects.filter(pk__in=[row.pk for row in rows]).update(
-        state=HeldRun.State.SUPERSEDED, closed_at=at, closed_by=by, judge_after=None
-    )
 
 
 def give_up(rows: Sequence[HeldRun], answers: dict[int, Verdict], at: datetime) -> None:

@@ -36,6 +36,7 @@ class HeldRun(models.Model):
     Then it sleeps (`judge_after` null) until something happens to it. `verdict`, `sentence` and the counts
     are what the last judgement said, kept for lists; a page about one held run judges anew. `late_at` is when
     it is late if nothing more comes, null where nobody knows; `late_noted_at`, when somebody was told so.
+    `run` is what it became when it fired; a run for several keys has as many held runs.
 
     `is_drawn`: the drawings of the assets that its Dag writes count it (`core.models.drawings`). Whoever
     opens or closes one need not know of it: the database sees that it differs.
@@ -64,7 +65,7 @@ class HeldRun(models.Model):
     received_count = models.PositiveIntegerField(default=0)
     late_at = models.DateTimeField(null=True)
     late_noted_at = models.DateTimeField(null=True)
-    run = models.OneToOneField(DagRun, on_delete=models.PROTECT, null=True, related_name="held_run")
+    run = models.ForeignKey(DagRun, on_delete=models.PROTECT, null=True, related_name="held_runs")
     is_drawn = models.BooleanField(default=False, db_default=False)
     is_undrawn = models.GeneratedField(
         expression=Case(

@@ -71,12 +71,13 @@ def runs(request: HtmxRequest) -> HttpResponse:
 @require_safe
 def run(request: HtmxRequest, pk: int) -> HttpResponse:
     """One run: what it was for, what it read and wrote, what it said. Polled until it has ended."""
-    row = found(request, DagRun.objects.select_related("dag", "held_run"), pk=pk)
+    row = found(request, DagRun.objects.select_related("dag"), pk=pk)
     everything = request.GET.get("log") == "all"
     context = {
         "run": row,
         "is_open": row.state not in DagRun.FINISHED,
         "made_from": later(board.made_from, row),
+        "held_run": later(lambda: row.held_runs.first() if row.partition_keys is None else None),
         "without": later(board.fired_without, row),
         "reason": later(board.reason_of, row),
         "produced": later(_produced, row),

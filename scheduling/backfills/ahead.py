@@ -222,12 +222,9 @@ def _run_id(keys: Sequence[str], at: datetime) -> str | None:
 
 
 def _settle_held(of: _Queueing, chunks: Sequence[Sequence[Item]], made: Sequence[DagRun]) -> None:
-    """The held run of each key becomes the run, with the events it consumes, or makes way for a range."""
+    """The held run of each key becomes the run that makes it, with the events it consumes."""
     dag = of.target.dag
-    held = filing.open_filled([(dag.pk, row.key) for chunk in chunks for row in chunk], {dag.pk: dag}, of.now)
-    alone = [(chunk[0], run) for chunk, run in zip(chunks, made, strict=True) if len(chunk) == 1]
-    by = of.backfill.created_by
-    rows = [held[dag.pk, row.key] for row, _ in alone]
-    firing.become(rows, [run for _, run in alone], by=by, at=of.now)
-    ranged = [held[dag.pk, row.key] for chunk in chunks if len(chunk) > 1 for row in chunk]
-    firing.supersede(ranged, by=by, at=of.now)
+    run_of = {(dag.pk, row.key): run for run, chunk in zip(made, chunks, strict=True) for row in chunk}
+    held = filing.open_filled(run_of, {dag.pk: dag}, of.now)
+    rows = [held[name] for name in run_of]
+    firing.become(rows, list(run_of.values()), by=of.backfill.created_by, at=of.now)

@@ -227,7 +227,7 @@ class TestTriggerByHand:
         emit("a", "k")
         turn()
         run = runs.trigger(made, Ask("k"), deed=ALICE, at=NOW)
-        assert run.held_run.closed_by == "alice"
+        assert run.held_runs.get().closed_by == "alice"
         emit("b", "k")
         turn()
         assert fired("joined") == ["k"]

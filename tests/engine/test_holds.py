@@ -45,8 +45,8 @@ class TestAWaitingRollup:
         turn(NOW + MINUTE)
         run = DagRun.objects.get()
         assert (run.partition_key, run.state, run.run_type) == (DAY, "queued", "asset_triggered")
-        assert run.held_run.state == HeldRun.State.FIRED
-        assert run.held_run.consumed.count() == 24
+        assert run.held_runs.get().state == HeldRun.State.FIRED
+        assert run.held_runs.get().consumed.count() == 24
         assert run.partition_date.isoformat() == "2026-03-10T00:00:00+00:00"
 
     def test_the_same_key_many_times_counts_once(self):
@@ -79,7 +79,7 @@ class TestWhereEventsAreCounted:
         consumer("all", {"regional": REGIONS})
         emit("regional", "tw", "jp", "us")
         holds.route_pending(now=NOW)
-        row = DagRun.objects.get().held_run
+        row = DagRun.objects.get().held_runs.get()
         assert (row.state, row.verdict, row.sentence) == ("fired", "ready", "complete")
         assert (row.required_count, row.received_count, row.closed_at, row.closed_by) == (3, 3, NOW, "engine")
         assert (row.judge_after, row.received.count(), row.consumed.count()) == (None, 3, 3)
@@ -91,7 +91,7 @@ class TestWhereEventsAreCounted:
         opened = held("all", "all")
         emit("regional", "us", at=NOW + MINUTE)
         holds.route_pending(now=NOW + MINUTE)
-        row = DagRun.objects.get().held_run
+        row = DagRun.objects.get().held_runs.get()
         assert (row, row.received_count, row.opened_at) == (opened, 3, NOW)
         assert (row.last_event_at, row.consumed.count()) == (NOW + MINUTE, 3)
 
@@ -127,7 +127,7 @@ class TestCompletenessIsAPropertyOfTheData:
         emit("hourly", *hours(DAY, 23))
         turn()
         assert fired("daily") == [DAY]
-        assert DagRun.objects.get().held_run.consumed.count() == 24
+        assert DagRun.objects.get().held_runs.get().consumed.count() == 24
 
     def test_an_upstream_that_only_failed_is_absent(self):
         producer = dag("ingest", {"type": "PartitionedAtRuntime"}, writes=["hourly"])

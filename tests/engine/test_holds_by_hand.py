@@ -18,7 +18,7 @@ class TestAPersonMay:
         turn()
         run = holds.fire_now(held("all", "all"), deed=ALICE, at=NOW)
         assert run.missing_keys == [{"asset": "regional", "keys": ["us"]}]
-        assert run.held_run.closed_by == "alice"
+        assert run.held_runs.get().closed_by == "alice"
         assert JournalEntry.objects.get(event="held run fired by hand").by == "alice"
 
     def test_and_its_counts_are_those_it_fired_with(self):

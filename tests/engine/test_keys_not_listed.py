@@ -13,7 +13,9 @@ PREFIX = {"type": "ProductMapper", "mappers": [IDENTITY, FIXED]}
 
 def consumed():
     return set(
-        DagRun.objects.get().held_run.consumed.values_list("event__asset__name", "event__partition_key")
+        DagRun.objects.get()
+        .held_runs.get()
+        .consumed.values_list("event__asset__name", "event__partition_key")
     )
 
 

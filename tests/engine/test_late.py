@@ -49,7 +49,7 @@ def fired_month(mapper=DAYS_TO_MONTH, keys=DAYS, **options):
 
 
 def consumed(run):
-    return sorted(run.held_run.consumed.values_list("event__partition_key", flat=True).distinct())
+    return sorted(run.held_runs.get().consumed.values_list("event__partition_key", flat=True).distinct())
 
 
 class TestPause:

@@ -122,4 +122,4 @@ def test_the_world_as_it_is_breaks_none(row):
     emit("b", "k", at=NOW + MINUTE)
     turn(NOW + MINUTE)
     connection.check_constraints()
-    assert DagRun.objects.get().held_run == row
+    assert DagRun.objects.get().held_runs.get() == row

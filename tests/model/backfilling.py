@@ -201,7 +201,7 @@ class Backfills(Planning):
         return bool(runs)
 
     def _begin(self, consumer: Consumer, items: Sequence[Item]) -> Run:
-        """A run, in which the held run of its key ends; those of several keys make way for it."""
+        """A run, in which the held runs of its keys end."""
         keys = tuple(item.key for item in items)
         alone = keys[0] if len(keys) == 1 else None
         run = self._queue(consumer, alone, "backfill", () if alone else keys)
@@ -210,10 +210,7 @@ class Backfills(Planning):
         for item in items:
             item.state, item.run = "started", run
         for held in self._held_of(consumer, keys if consumer.mappers else ()):
-            if alone:
-                self._close(held, run)
-            else:
-                held.state, held.judge_at = "superseded", None
+            self._close(held, run)
         return run
 
     def _held_of(self, consumer: Consumer, keys: Sequence[str]) -> Iterator[Held]:

@@ -38,8 +38,10 @@ class Corrections(Backfills):
         """
         for each in held:
             assert each.state != "held"
-            if each.run:
-                each.run.consumed = set()
+            each.is_pruned = True
+        for run in {each.run for each in held if each.run}:
+            kept = [each.events for each in self.held if each.run is run and not each.is_pruned]
+            run.consumed = set().union(*kept)
         for run in runs:
             assert not run.is_under_way
             self._forget(run)

@@ -163,7 +163,7 @@ class Filing(Runs):
 
     def _close(self, held: Held, run: Run) -> None:
         held.state, held.run, held.judge_at = "fired", run, None
-        run.consumed = held.events
+        run.consumed |= held.events
 
     def _order(self, before: int) -> None:
         """Held runs opened together have no order that matters: by Dag and key, so that there is one."""

@@ -124,6 +124,7 @@ class Held(Brief):
     verdict: str = "waiting"
     state: str = "held"
     run: "Run | None" = None
+    is_pruned: bool = False
 
     def __repr__(self) -> str:
         return f"{self.consumer.name} {self.key} round {self.round}, {self.verdict}: {self.events}"

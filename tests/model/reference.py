@@ -98,10 +98,10 @@ class Model(Corrections):
         """A held run becomes a queued run, with the events that it consumed."""
         key = None if held.consumer.is_plain else held.key
         run = self._queue(held.consumer, key, "asset_triggered")
-        self._close(held, run)
         for asset in held.consumer.mappers if not held.consumer.is_plain else ():
             if self.is_present(asset):
-                run.consumed.add([each for each in self.events if each.asset == asset][-1])
+                held.events.add([each for each in self.events if each.asset == asset][-1])
+        self._close(held, run)
         return run
 
     def cancel(self, held: Held) -> None:

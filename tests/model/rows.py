@@ -45,12 +45,12 @@ class Rows(Defined):
 
     def runs(self) -> list[tuple[Any, ...]]:
         consumed = self._consumed()
-        runs = DagRun.objects.order_by("pk").select_related("dag", "held_run")
+        runs = DagRun.objects.order_by("pk").select_related("dag").prefetch_related("held_runs")
         return [
             (
                 *(run.dag.dag_id, tuple(run.keys), tuple(run.failed_keys), run.run_type, run.state),
                 *(run.attempt, run.failures),
-                frozenset(consumed.get(run.held_run.pk, ()) if hasattr(run, "held_run") else ()),
+                frozenset(event for held in run.held_runs.all() for event in consumed.get(held.pk, ())),
             )
             for run in runs
         ]

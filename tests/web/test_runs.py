@@ -126,7 +126,7 @@ class TestRun:
         made = DagRun.objects.get()
         page = read(visitor.get(f"/runs/{made.pk}"))
         assert "24 keys: 00–23" in page.text
-        assert page.links["its held run"] == f"/held/{made.held_run.pk}"
+        assert page.links["its held run"] == f"/held/{made.held_runs.get().pk}"
 
     def test_a_failed_one_says_why_in_one_line_and_all_in_its_log(self, visitor, run):
         started = world.start(run)
