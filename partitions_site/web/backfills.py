@@ -136,8 +136,12 @@ def retry(request: HtmxRequest, pk: int) -> HttpResponse:
         button="Try again",
         back=_page_of(pk),
     )
-    act = _as_deed(engine.retry_failed)
-    return _do(request, question, pk, act, "Trying again what failed.", lambda how: how.failed)
+
+    def act(row: Backfill, by: Deed, at: datetime) -> str:
+        count = engine.retry_failed(row, deed=by, at=at)
+        return f"Trying again {some(count, 'key')}." if count else "Nothing can run: each key says anew why."
+
+    return _do(request, question, pk, act, "", lambda how: how.failed)
 
 
 def _as_deed(act: Callable[..., object]) -> Act:
@@ -148,8 +152,8 @@ def _do(
     request: HtmxRequest, question: Question, pk: int, act: Act, said: str, can: Callable[[Progress], object]
 ) -> HttpResponse:
     def do() -> tuple[str, str]:
-        act(_progress(request, pk).backfill, deed(request), timezone.now())
-        return question.back, said
+        done = act(_progress(request, pk).backfill, deed(request), timezone.now())
+        return question.back, said or str(done)
 
     def over() -> Question | None:
         how = _progress(request, pk)

@@ -62,24 +62,28 @@ def look(targets: Sequence[BackfillTarget], ended: Ended, now: datetime) -> None
             ended[target.pk] += _look_at(target, rows, answer, sources, now)
 
 
-def look_again(targets: Sequence[BackfillTarget], now: datetime) -> None:
+def look_again(targets: Sequence[BackfillTarget], now: datetime) -> Ended:
     """Look at everything that waits, whatever has ended: after partitions were opened again.
 
     What waits by a definition that is broken has failed, as in `look`: mending that would not wake it.
+
+    :returns: what has ended by that.
     """
     sources = _sources(targets)
+    ended: Ended = {}
     for target in targets:
         if not target.layer:
             continue
         answer = listening.of_dags([target.dag])[target.dag_id]
         if isinstance(answer, BrokenDefinition):
-            outcomes.end_unstarted(target, State.FAILED, str(answer))
+            ended[target.pk] = outcomes.end_unstarted(target, State.FAILED, str(answer))
             continue
         waiting = BackfillPartition.objects.filter(target=target, state=State.WAITING)
-        keys = list(waiting.values_list("key", flat=True))
+        keys, ended[target.pk] = list(waiting.values_list("key", flat=True)), []
         for start in range(0, len(keys), PORTION):
             rows = list(waiting.filter(key__in=keys[start : start + PORTION]))
-            _look_at(target, rows, answer, sources, now)
+            ended[target.pk] += _look_at(target, rows, answer, sources, now)
+    return ended
 
 
 def _sources(targets: Sequence[BackfillTarget]) -> Sources:

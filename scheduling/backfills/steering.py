@@ -1,6 +1,7 @@
 """What people do with a backfill that has started: pause, resume, cancel, try again what failed."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -75,21 +76,23 @@ def cancel(backfill: Backfill, *, deed: Deed, at: datetime) -> None:
 
 @transaction.atomic
 def retry_failed(backfill: Backfill, *, deed: Deed, at: datetime, and_cancelled: bool = False) -> int:
-    """Run again what failed, and what did not run because of that. Returns how many partitions that is.
+    """Run again what failed, and what did not run because of that.
 
+    :returns: how many partitions that is: none of those that fail anew at once, by a definition that is still
+        broken or because what they need is still not there.
     :raises NothingToBackfill: if nothing has failed.
     """
     row = _locked(backfill)
     if row.cancelled_at is not None:
         while outcomes.cancel_some(targets_of(row)):
             pass
-    count = _open_again(row, UNDONE if and_cancelled else FAILED, at)
-    if not count:
+    opened = _open_again(row, UNDONE if and_cancelled else FAILED, at)
+    if not opened:
         raise NothingToBackfill(f"backfill {row.pk} has nothing to run again")
     _save(row, at, is_paused=False, cancelled_at=None, completed_at=None, advance_after=at)
-    _note("backfill retried", row, deed, at, partitions=count)
+    _note("backfill retried", row, deed, at, partitions=opened.left)
     doorbell.ring(Bell.ADVANCE_BACKFILLS)
-    return count
+    return opened.left
 
 
 @transaction.atomic
@@ -120,22 +123,32 @@ def _locked_open(backfill: Backfill) -> Backfill:
     return row
 
 
-def _open_again(row: Backfill, states: Collection[State], at: datetime) -> int:
-    """Partitions that ended in one of `states` are open again; of a later Dag, they wait as at the start.
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """How many partitions were opened again, and how many are `left`: the others have ended at once."""
 
-    :returns: how many.
-    """
+    count: int
+    left: int
+
+    def __bool__(self) -> bool:
+        return self.count > 0
+
+
+def _open_again(row: Backfill, states: Collection[State], at: datetime) -> _Opened:
+    """Partitions that ended in one of `states` are open again; of a later Dag, they wait as at the start."""
     opened = 0
+    waiting: dict[int, frozenset[str]] = {}
     targets = targets_of(row)
     for target in targets:
         ended = BackfillPartition.objects.filter(target=target, state__in=states)
         counts = dict(ended.order_by().values_list("state").annotate(Count("pk")))
         opened += sum(counts.values())
+        if target.layer:
+            waiting[target.pk] = frozenset(ended.values_list("key", flat=True))
         outcomes.count(target.pk, {State(state): number for state, number in counts.items()}, sign=-1)
         ended.update(state=State.WAITING if target.layer else State.READY, reason="", run=None, ripe_at=None)
-    if opened:
-        following.look_again(targets, at)
-    return opened
+    over = following.look_again(targets, at) if opened else {}
+    return _Opened(opened, opened - sum(len(waiting[pk].intersection(keys)) for pk, keys in over.items()))
 
 
 def _save(row: Backfill, at: datetime, **fields: object) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.models import Dag
+from core.models import Dag, JournalEntry
 from scheduling import backfills
 from scheduling.backfills import Reprocess
 from tests.backfills.play import (
@@ -18,6 +18,7 @@ from tests.backfills.play import (
     listener,
     of_dag,
     producer,
+    states,
     steer,
     turn,
 )
@@ -106,7 +107,7 @@ class TestADefinitionThatBreaks:
         schedule = Dag.objects.get(dag_id="second").schedule
         redefine("second", {"type": "Nonsense"}, revision=2)
         drive(backfill)
-        assert steer(backfills.retry_failed, backfill) == 2
+        assert steer(backfills.retry_failed, backfill) == 0
         assert drive(backfill) == []
         assert of_dag(backfill, "second") == {"2026-03-01": "failed"}
         assert "Nonsense" in item(backfill, "2026-03-01", "second").reason
@@ -115,6 +116,21 @@ class TestADefinitionThatBreaks:
         steer(backfills.retry_failed, backfill)
         drive(backfill)
         assert counts(backfill) == {"planned": 3, "done": 3}
+
+    def test_counts_of_what_is_tried_again_only_what_may_run(self, copies):
+        """What waited all along fails as well, and is none of it."""
+        backfill = begin(copies, keys=("2026-03-01", "2026-03-02"), with_downstream=True, max_active_runs=1)
+        turn()
+        execute(most=1, fail=["2026-03-01"])
+        turn()
+        redefine("second", {"type": "Nonsense"}, revision=2)
+        assert states(backfill)["third", "2026-03-02"] == "waiting"
+        assert steer(backfills.retry_failed, backfill) == 1
+        assert of_dag(backfill, "first") == {"2026-03-01": "ready", "2026-03-02": "started"}
+        assert of_dag(backfill, "second") == {"2026-03-01": "failed", "2026-03-02": "failed"}
+        assert of_dag(backfill, "third") == {"2026-03-01": "blocked", "2026-03-02": "blocked"}
+        retried = JournalEntry.objects.get(event="backfill retried")
+        assert retried.extra["partitions"] == 1
 
     def test_what_waits_for_keys_that_none_leads_to_any_more_waits_not_for_ever(self, copies):
         """The Dag listens otherwise since: its key would need one that is not of this backfill."""

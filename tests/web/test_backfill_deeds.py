@@ -39,6 +39,7 @@ class TestDeeds:
         page = read(visitor.get(f"/backfills/{made.pk}"))
         assert "1 of its keys" in read(visitor.get(page.links["Retry failed…"])).text
         visitor.post(page.links["Retry failed…"])
+        assert "Trying again 1 key." in read(visitor.get(f"/backfills/{made.pk}")).text
         play.drive(made, timezone.now())
         assert play.counts(made) == {"planned": 10, "done": 8, "skipped": 2}
 
