@@ -2,23 +2,23 @@
 
 1. `advance` takes Dags whose next tick has come, each locked so that two beats do not do the same work.
 2. The ticks since the last look become runs; a constraint makes each unique, whatever happens to the lock.
-3. A run of a backfill that has waited for the day of its key is the run of that tick: none is made beside it.
+3. A run of a backfill that has waited for the day of its key is the run of that tick: none is made beside it
+   (`foretold`).
 4. The Dag remembers how far it has looked, and when to look next.
 """
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 from django.db import transaction
-from django.db.models import F
 
 from core import bulk
-from core.models import Dag, DagRun
-from scheduling import listening, newruns
+from core.models import Dag
+from scheduling import foretold, listening, newruns
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.timetables import Tick
 
@@ -61,7 +61,7 @@ def advance(*, now: datetime, limit: int = 500) -> int:
             .select_for_update(skip_locked=True, no_key=True)
         )
         dags = list(due[:limit])
-        new = _without_foretold([run for dag in dags for run in _advance(dag, now)])
+        new = foretold.leave_out([run for dag in dags for run in _advance(dag, now)])
         if new:
             newruns.create(new, at=now)
         cursors = [(dag.pk, dag.ticked_until, dag.next_tick_at) for dag in dags]
@@ -115,63 +115,6 @@ def _advance(dag: Dag, now: datetime) -> list[newruns.NewRun]:
         return [_run(dag, tick) for tick in _wanted(dag, found, now)]
     dag.next_tick_at = now + BROKEN_PAUSE
     return []
-
-
-def _without_foretold(new: list[newruns.NewRun]) -> list[newruns.NewRun]:
-    """Those of `new` that no backfill has asked for before their time: its run is that of the tick.
-
-    Pausing or cancelling the backfill keeps the schedule from nothing: only what has begun stays its run.
-    """
-    wanted = {(each.dag.pk, each.partition_key, each.tick_at): each for each in new if each.partition_key}
-    if not wanted:
-        return new
-    waited = DagRun.objects.filter(
-        dag__in={dag_id for dag_id, *_ in wanted},
-        partition_key__any=list({key for _, key, _ in wanted}),
-        run_type=newruns.Type.BACKFILL,
-        queued_at__lt=F("run_after"),
-        tick_at=None,
-    ).exclude(state=DagRun.State.CANCELLED)
-    found = [
-        (pk, wanted[place])
-        for pk, *rest in waited.values_list("pk", "dag_id", "partition_key", "run_after")
-        if (place := tuple(rest)) in wanted
-    ]
-    if not found:
-        return new
-    locked = waited.filter(pk__any=[pk for pk, _ in found]).order_by("pk").select_for_update(no_key=True)
-    made = _let_be_of_their_ticks(list(locked), dict(found))
-    return [each for each in new if id(each) not in made]
-
-
-def _let_be_of_their_ticks(foretold: Sequence[DagRun], tick_of: Mapping[int, newruns.NewRun]) -> set[int]:
-    """Let runs of backfills, which are locked, be those of their ticks, the first where that has none.
-
-    :param tick_of: by the primary key of each, what its tick would make.
-    :returns: the identities of those that need not be made.
-    """
-    ticks = DagRun.objects.filter(
-        dag__any=list({run.dag_id for run in foretold}),
-        tick_at__in={tick_of[run.pk].tick_at for run in foretold},
-    )
-    taken = set(ticks.values_list("dag_id", "tick_at"))
-    made: set[int] = set()
-    rows: list[tuple[Any, ...]] = []
-    for run in foretold:
-        new = tick_of[run.pk]
-        if (run.dag_id, new.tick_at) in taken:
-            continue
-        taken.add((run.dag_id, new.tick_at))
-        made.add(id(new))
-        is_queued = run.state == DagRun.State.QUEUED
-        said = (new.run_type.value, new.triggered_by, None) if is_queued else _said(run)
-        rows.append((run.pk, new.tick_at, *said))
-    bulk.update(DagRun, ("tick_at", "run_type", "triggered_by", "backfill_id"), rows)
-    return made
-
-
-def _said(run: DagRun) -> tuple[str, str, int | None]:
-    return run.run_type, run.triggered_by, run.backfill_id
 
 
 def _found(dag: Dag, timetable: Cadence, now: datetime) -> list[Tick]:
