@@ -192,27 +192,21 @@ def _take_over(run: DagRun, now: datetime) -> None:
     )
     if run.cancel_requested:
         stop(run, at=now)
-    elif (losses := run.attempt - run.failures) >= run.dag.max_attempts:
-        fail(
-            run,
-            f"its worker {run.claimed_by} was lost, at attempt {losses} of {run.dag.max_attempts}",
-            at=now,
-        )
+    elif (losses := run.losses + 1) >= run.dag.max_attempts:
+        error = f"its worker {run.claimed_by} was lost, at attempt {losses} of {run.dag.max_attempts}"
+        fail(run, error, at=now)
     else:
-        _mine(run).update(state=State.QUEUED, lease_until=None, dispatched_at=None, updated_at=now)
+        _mine(run).update(
+            state=State.QUEUED, losses=losses, lease_until=None, dispatched_at=None, updated_at=now
+        )
         states.forget_attempt(run, now)
         doorbell.ring(Bell.START)
 
 
 def _mine(run: DagRun) -> QuerySet[DagRun]:
-    """The row of `run` as long as this claim of it stands."""
-    # Attempts are counted anew after a retry: only the instant tells two claims of one worker apart.
+    """The row of `run` as long as this claim of it stands: each claim is another attempt."""
     return DagRun.objects.filter(
-        pk=run.pk,
-        state=State.RUNNING,
-        claimed_by=run.claimed_by,
-        attempt=run.attempt,
-        started_at=run.started_at,
+        pk=run.pk, state=State.RUNNING, claimed_by=run.claimed_by, attempt=run.attempt
     )
 
 

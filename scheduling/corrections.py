@@ -54,12 +54,12 @@ AT_FIRST: dict[str, Any] = {
     "ended_at": None,
     "dispatched_at": None,
     "cancel_requested": False,
-    "attempt": 0,
     "failures": 0,
+    "losses": 0,
     "error": "",
     "failed_keys": {},
 }
-"""What a run that has not been attempted says."""
+"""What a run that somebody asks for again says. Attempts count on: what an earlier one answers is not its."""
 
 
 @transaction.atomic

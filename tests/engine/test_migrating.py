@@ -60,6 +60,16 @@ class TestRunsFiredShort:
         assert locked == [0, 0]
 
 
+class TestLostWorkers:
+    @pytest.mark.parametrize(("state", "losses"), [("queued", 3), ("running", 2), ("failed", 0)])
+    def test_are_told_from_the_attempts_of_what_is_under_way(self, back_to, state, losses):
+        run(dag("a", RUNTIME), 1, attempt=5, failures=2)
+        DagRun.objects.update(state=state, lease_until=NOW)
+        back_to("0027")
+        migrate()
+        assert DagRun.objects.get().losses == losses
+
+
 class TestCounts:
     def test_are_taken_anew_after_a_restore_of_rows_alone(self, back_to):
         emit("a", "x", "y")

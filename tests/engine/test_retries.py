@@ -148,6 +148,16 @@ class TestLostWorkers:
         assert again(run).state == "failed"
         assert "was lost, at attempt 2 of 2" in again(run).error
 
+    def test_are_counted_anew_after_a_retry_by_hand(self):
+        run = make(max_attempts=2)
+        for at in (NOW, NOW + 2 * MINUTE):
+            start(again(run), at=at)
+            claims.take_over_lost(now=at + 2 * MINUTE)
+        corrections.retry(again(run), deed=ALICE, at=NOW + 4 * MINUTE)
+        assert start(again(run), at=NOW + 4 * MINUTE).attempt == 3
+        claims.take_over_lost(now=NOW + 6 * MINUTE)
+        assert (again(run).state, again(run).losses) == ("queued", 1)
+
 
 class TestTasks:
     @pytest.fixture

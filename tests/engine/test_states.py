@@ -182,7 +182,7 @@ class TestAClaimThatWasLost:
         zombie = DagRun.objects.get(pk=first.pk)
         zombie.claimed_by, zombie.attempt = "w1", 1
         again = attempts.retried(first)
-        assert (again.claimed_by, again.attempt) == ("w1", 1)
+        assert (again.claimed_by, again.attempt) == ("w1", 2)
         with pytest.raises(claims.LeaseLost):
             claims.fail(zombie, "late", at=attempts.now)
         assert claims.renew(again, now=attempts.now)

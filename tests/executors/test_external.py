@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 
 from core.models import AssetEvent, LogLine, Pool
-from scheduling import claims, elsewhere, newruns, restart, runs, timeouts, turns
+from scheduling import claims, corrections, elsewhere, newruns, restart, runs, timeouts, turns
 from scheduling.authoring.outlets import NotAnOutlet
 from scheduling.elsewhere import Hold, NotWithYou
 from scheduling.reports import Report, Written
@@ -34,6 +34,18 @@ def take(worker="etl-1", now=NOW, **options):
 
 def keys(taken):
     return [run.partition_key for run in taken]
+
+
+def lost(run):
+    claims.take_over_lost(now=NOW + 2 * MINUTE)
+
+
+def failed(run):
+    elsewhere.finish(run, MINE, Report(error="no disk"), at=NOW)
+
+
+def marked(run):
+    corrections.mark(run, run.State.FAILED, deed=ALICE, at=NOW)
 
 
 class TestTake:
@@ -130,6 +142,23 @@ class TestKeep:
         with pytest.raises(NotWithYou, match="is with etl-2, at attempt 2"):
             elsewhere.finish(run, MINE, Report(), at=NOW + 2 * MINUTE)
         assert not AssetEvent.objects.exists()
+
+    @pytest.mark.parametrize("ending", [lost, failed, marked])
+    def test_comes_too_late_once_somebody_has_run_it_again(self, ending):
+        """The same system has it anew, and a thread of it that was forgotten speaks of the attempt before."""
+        trigger(external(max_attempts=1), "a")
+        [first] = take()
+        ending(first)
+        corrections.retry(again(first), deed=ALICE, at=NOW + 2 * MINUTE)
+        [second] = take(now=NOW + 2 * MINUTE)
+        assert (first.attempt, second.attempt) == (1, 2)
+        with pytest.raises(NotWithYou, match="is with etl-1, at attempt 2: stop working on it"):
+            elsewhere.keep(again(first), MINE, now=NOW + 2 * MINUTE)
+        with pytest.raises(NotWithYou):
+            elsewhere.finish(again(first), MINE, Report(), at=NOW + 2 * MINUTE)
+        assert not AssetEvent.objects.exists()
+        elsewhere.finish(again(first), Hold("etl-1", 2), Report(), at=NOW + 2 * MINUTE)
+        assert again(first).state == "success"
 
     def test_comes_too_late_after_a_time_out(self):
         trigger(external(run_timeout=MINUTE), "a")

@@ -132,7 +132,7 @@ class Held(Brief):
 
 @dataclass(eq=False, repr=False)
 class Run(Brief):
-    """`failures` of its attempts failed in a row; from `run_after` on it may be claimed.
+    """`failures` of its attempts failed, `losses` lost their worker; from `run_after` on it may be claimed.
 
     A ranged run has several keys (`range`) and no key of its own; `failed_keys` are those that it gave up.
     """
@@ -148,6 +148,7 @@ class Run(Brief):
     begun: int = 0
     attempt: int = 0
     failures: int = 0
+    losses: int = 0
     run_after: datetime | None = None
     started_at: datetime | None = None
     ended_at: datetime | None = None

@@ -68,16 +68,16 @@ class Runs(Partitions):
         """Its worker is gone: taken again, unless somebody cancelled it or it was attempted too often."""
         if run.cancel_requested:
             self.stop(run)
-        elif run.attempt - run.failures >= most_attempts:
+        elif run.losses + 1 >= most_attempts:
             self._fail_for_good(run)
         else:
-            run.state = "queued"
+            run.state, run.losses = "queued", run.losses + 1
             self._end(run, None)
 
     def retry(self, run: Run) -> None:
         """Queued anew: what it reads now is the newest there is now."""
         run.state, run.cancel_requested, run.queued_at = "queued", False, self.now
-        run.attempt, run.failures, run.run_after, run.failed_keys = 0, 0, self.now, ()
+        run.losses, run.failures, run.run_after, run.failed_keys = 0, 0, self.now, ()
         run.started_at = run.ended_at = None
 
     def _queue(
