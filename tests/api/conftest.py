@@ -11,7 +11,8 @@ from rest_framework.test import APIClient
 
 from core.models import Asset, DagRun
 from partitions_site import roles
-from scheduling import claims, definitions, holds
+from scheduling import claims, holds
+from tests.api.defining import define
 from tests.api.groups import MARK, OURS, THEIRS, build
 from tests.api.listed import NAMES, NOW
 from tests.backfills.play import daily, producer
@@ -22,7 +23,7 @@ LAB = str(Path(__file__).with_name("lab.py"))
 @pytest.fixture
 def lab(db: None) -> dict[str, Asset]:
     """The lab's assets by name, its Dags unpaused."""
-    definitions.sync([LAB], at=timezone.now())
+    define(LAB)
     return {asset.name: asset for asset in Asset.objects.all()}
 
 
