@@ -1,4 +1,5 @@
 // Instants in the zone of the site or in the reader's own: the key z or the switch in the menu, remembered here.
+// Each tells both to whoever points at it, touches it, or comes to it by the key t. None is a stop of the Tab key.
 (() => {
   "use strict";
 
@@ -40,6 +41,12 @@
     for (const name of ["site", "siteZone", "siteTitle", "told"]) delete time.dataset[name];
   };
 
+  const say = (words, length) => {
+    const said = document.getElementById("said");
+    said.textContent = words;
+    setTimeout(() => { if (said.textContent === words) said.textContent = ""; }, length);
+  };
+
   const write = () => {
     for (const time of document.querySelectorAll("time[datetime]")) (choice ? toOwn : toSite)(time);
     for (const name of document.querySelectorAll("[data-zone]")) {
@@ -53,16 +60,23 @@
     choice = next;
     try { localStorage.setItem(NAME, choice); } catch { /* It holds for this page, then. */ }
     write();
-    const said = document.getElementById("said");
-    const words = `Times in ${document.querySelector("[data-zone]").textContent}.`;
-    said.textContent = words;
-    setTimeout(() => { if (said.textContent === words) said.textContent = ""; }, 3000);
+    say(`Times in ${document.querySelector("[data-zone]").textContent}.`, 3000);
+  };
+
+  // The next instant in the page, or the one before.
+  const step = (back) => {
+    const all = [...document.querySelectorAll("main time[tabindex]")].filter((time) => time.checkVisibility());
+    const where = back ? Node.DOCUMENT_POSITION_PRECEDING : Node.DOCUMENT_POSITION_FOLLOWING;
+    const here = document.activeElement;
+    const beyond = here === document.body ? all : all.filter((time) => here.compareDocumentPosition(time) & where);
+    (beyond.at(back ? -1 : 0) ?? all.at(back ? -1 : 0))?.focus();
   };
 
   const isTyping = (node) => node.isContentEditable || node.matches?.("input, textarea, select");
   document.addEventListener("keydown", (event) => {
-    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.shiftKey && !event.repeat;
-    if (event.key === "z" && isPlain && !isTyping(event.target)) choose(choice ? "" : "own");
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    if (event.key === "z" && !event.repeat) choose(choice ? "" : "own");
+    else if (event.key === "t" || event.key === "T") step(event.shiftKey);
   });
   document.addEventListener("click", ({ target }) => {
     const button = target.closest?.("[data-zone-switch] button");
@@ -74,12 +88,20 @@
     write();
   });
 
-  // The other zone, when somebody rests on an instant.
-  document.addEventListener("pointerover", ({ target }) => {
-    const time = target.closest?.("time[datetime]");
-    if (!time || choice || time.dataset.told) return;
+  // The other zone, when somebody rests on an instant or comes to it.
+  const tell = (time) => {
+    if (choice || time.dataset.told) return;
     time.dataset.told = "yes";
     time.title = [time.title, inFull(new Date(time.dateTime))].filter(Boolean).join("\n");
+  };
+  document.addEventListener("pointerover", ({ target }) => {
+    const time = target.closest?.("time[datetime]");
+    if (time) tell(time);
+  });
+  document.addEventListener("focusin", ({ target }) => {
+    if (!target.matches?.("time[datetime]")) return;
+    tell(target);
+    say([target.textContent, ...target.title.split("\n")].join(" · "), 9000);
   });
 
   for (const name of ["htmx:afterSwap", "htmx:afterSettle", "htmx:historyRestore"]) {

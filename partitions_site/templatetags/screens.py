@@ -54,7 +54,7 @@ def when(instant: datetime | None, absent: str = "never") -> SafeString | str:
         return absent
     here = timezone.localtime(instant)
     return format_html(
-        '<time datetime="{}" title="{} UTC">{} <small>{}</small></time>',
+        '<time datetime="{}" title="{} UTC" tabindex="-1">{} <small>{}</small></time>',
         instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         f"{instant.astimezone(UTC):%A %-d %B %Y, %H:%M:%S}",
         f"{here:%Y-%m-%d %H:%M:%S}",
@@ -77,7 +77,7 @@ def ago(instant: datetime | None, now: datetime, absent: str = "never") -> SafeS
         return absent
     here = timezone.localtime(instant)
     return format_html(
-        '<time datetime="{}" title="{} {}">{}</time>',
+        '<time datetime="{}" title="{} {}" tabindex="-1">{}</time>',
         instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         f"{here:%Y-%m-%d %H:%M:%S}",
         zone_name(here),

@@ -56,6 +56,30 @@ def test_one_key_shows_every_instant_in_the_readers_zone_and_back(page: Page):
     assert (clock, zone) == (given, "UTC")
 
 
+def test_a_time_that_has_the_focus_tells_both_zones_and_is_no_stop_of_tab(page: Page):
+    page.goto("/health")
+    times = page.locator("main time")
+    assert set(times.evaluate_all("all => all.map((time) => time.tabIndex)")) == {-1}
+    page.keyboard.press("t")
+    first = times.first
+    expect(first).to_be_focused()
+    said = page.locator("#said")
+    expect(said).to_contain_text(re.compile(r" UTC · .* UTC\+5:30$"))
+    page.keyboard.press("t")
+    expect(times.nth(1)).to_be_focused()
+    page.keyboard.press("Shift+T")
+    expect(first).to_be_focused()
+    given = first.get_attribute("datetime")
+    page.wait_for_function("given => document.querySelector('main time').dateTime !== given", arg=given)
+    expect(first).to_be_focused()
+
+
+def test_a_time_that_is_touched_tells_both_zones(page: Page):
+    page.goto("/health")
+    page.locator("main time:has(small)").first.click()
+    expect(page.locator("#said")).to_contain_text(re.compile(r" UTC · .* UTC · .* UTC\+5:30$"))
+
+
 def test_parts_that_are_polled_come_out_in_the_chosen_zone(page: Page):
     page.goto("/health")
     page.keyboard.press("z")
