@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from partitions_site.templatetags.screens import percent, pictured, thousands
 from scheduling.board import Heat, Look, PlannedKey, Tally, number
-from scheduling.board.squares import Cell, Grid, Row
+from scheduling.board.squares import Cell, Grid, Head, Row
 
 register = template.Library()
 
@@ -30,10 +30,11 @@ def table(context: dict[str, Any], grid: Grid) -> SafeString:
     The grid keeps it, without the addresses of this page, unless a number tints the squares.
     """
     heat, zoom = context.get("heat"), context["shown"]["zoom"]
+    is_slice = any(each.value for each in context["shown"]["dimensions"])
     if heat is not None and heat.name:
-        written = _table(grid, zoom, heat)
+        written = _table(grid, zoom, is_slice, heat)
     elif not (written := grid.kept.get("table", "")):
-        written = grid.kept["table"] = _table(grid, zoom, None)
+        written = grid.kept["table"] = _table(grid, zoom, is_slice, None)
     here, chosen = _written(context["request"]), context.get("key", "")
     if chosen:
         square = f'href="{KEY}{quote(chosen, safe="")}"'
@@ -73,8 +74,8 @@ def _planned(row: PlannedKey) -> str:
     return f'<span class="{look}" role="img" aria-label="{escape(words)}"></span>'
 
 
-def _table(grid: Grid, zoom: str, heat: Heat | None) -> str:
-    heads = "" if grid.is_named else _heads(grid)
+def _table(grid: Grid, zoom: str, is_slice: bool, heat: Heat | None) -> str:
+    heads = "" if grid.is_named else _heads(grid, is_slice)
     groups = []
     for group in grid.groups:
         wide = f'scope="rowgroup" colspan="{len(grid.heads) + 2}"'
@@ -84,12 +85,19 @@ def _table(grid: Grid, zoom: str, heat: Heat | None) -> str:
     return heads + "\n".join(groups)
 
 
-def _heads(grid: Grid) -> str:
-    heads = (
-        f'<th scope="col"><span>{escape(head.words)}</span>{_mark(head.tally, head.words)}</th>'
-        for head in grid.heads
-    )
-    return f"<thead><tr><td></td>{''.join(heads)}<td></td></tr></thead>"
+def _heads(grid: Grid, is_slice: bool) -> str:
+    heads = "".join(_head(head, grid.column(at, is_slice)) for at, head in enumerate(grid.heads))
+    return f"<thead><tr><td></td>{heads}<td></td></tr></thead>"
+
+
+def _head(head: Head, selection: str) -> str:
+    """A link that selects all of a column, if that can be written. By keys one selects it from any square."""
+    shown = f"<span>{escape(head.words)}</span>{_mark(head.tally, head.words)}"
+    if not selection or not head.tally.total:
+        return f'<th scope="col">{shown}</th>'
+    told = escape(f"{head.words}: {head.tally.words}; select them")
+    link = f'href="{SEL}{quote(selection, safe="")}" data-part="board" tabindex="-1" aria-label="{told}"'
+    return f'<th scope="col"><a {link}>{shown}</a></th>'
 
 
 def _row(row: Row, zoom: str, heat: Heat | None) -> str:

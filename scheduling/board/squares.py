@@ -3,7 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from scheduling.algebra.keys import DEFAULT_DELIMITER
+from scheduling.algebra.selections import quoted
 from scheduling.board.cells import Look, Tally
+
+MOST_SPELLED = 62
+"""Rows of a column that are selected one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,12 @@ class Row:
     def done(self) -> int:
         return self.tally[Look.MATERIALIZED] + self.tally[Look.STALE]
 
+    def spelled(self, at: int) -> list[str]:
+        """What selects each square of its box in one column, of those that are expected."""
+        before, after = self.around or ("", "")
+        expected = [cell for cell in self.boxes[at] if not cell.is_unexpected]
+        return [cell.key or f"{before}[{cell.zoom}...{cell.zoom}]{after}" for cell in expected]
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -98,6 +109,20 @@ class Grid:
     def columns(self) -> list[str]:
         return [head.words for head in self.heads]
 
+    def column(self, at: int, is_slice: bool = False) -> str:
+        """What selects all of a column; empty if that cannot be written, or not shortly.
+
+        :param is_slice: whether there are others than those rows.
+        """
+        rows = [row for group in self.groups for row in group.rows]
+        if not rows or any(row.around is None for row in rows):
+            return ""
+        if not self.is_line and not is_slice:
+            return _in_every_row(rows, at)
+        if not self.is_whole or len(rows) > MOST_SPELLED:
+            return ""
+        return ", ".join(each for row in rows for each in row.spelled(at))
+
     @property
     def is_whole(self) -> bool:
         """Whether one page shows every row."""
@@ -110,3 +135,16 @@ class Grid:
     @property
     def next_row(self) -> int:
         return self.last_row if self.last_row < self.row_count else 0
+
+
+def _in_every_row(rows: Sequence[Row], at: int) -> str:
+    """A column of lanes: the segment of its squares with any others. None of two keys of one moment."""
+    found = [(row.around or ("", ""), row.boxes[at]) for row in rows if row.boxes[at]]
+    if not found or any(len(box) > 1 for _, box in found):
+        return ""
+    (before, after), [cell] = found[0]
+    first = before.count(DEFAULT_DELIMITER)
+    segment = cell.key.split(DEFAULT_DELIMITER)[first] if cell.key else f"[{cell.zoom}...{cell.zoom}]"
+    if cell.key and quoted(segment, DEFAULT_DELIMITER) != segment:
+        return ""
+    return DEFAULT_DELIMITER.join([*["*"] * first, segment, *["*"] * after.count(DEFAULT_DELIMITER)])

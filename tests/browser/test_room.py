@@ -28,6 +28,10 @@ TOTALS_IN_SIGHT = """() => {
 
 SHADE = """() => Number(getComputedStyle(document.querySelector(".gridbox"), "::after").opacity)"""
 
+SHADE_BY_TOTALS = (
+    """() => Number(getComputedStyle(document.querySelector(".grid td.sum"), "::before").opacity)"""
+)
+
 REFRESH = """() => new Promise((done) => {
   document.addEventListener("htmx:afterSettle", done, { once: true });
   htmx.trigger("#board", "refresh");
@@ -85,6 +89,12 @@ class TestGridOnAPhone:
         assert self.shade(page) == 0
         assert head.bounding_box()["x"] == place["x"]
         assert box.locator("td.sum a").first.bounding_box()["x"] < 390
+
+    def test_a_wide_one_is_shaded_in_a_wide_window_too(self, page: Page):
+        page.set_viewport_size({"width": 740, "height": 844})
+        page.goto("/assets/stock_lists")
+        assert page.locator(".gridbox").evaluate("box => box.scrollWidth > box.clientWidth")
+        assert page.evaluate(SHADE_BY_TOTALS) == 1
 
     @pytest.mark.parametrize("asked", ["sel=2026-03-28", "key=2026-03-28"])
     def test_what_is_asked_for_is_brought_into_sight_once(self, page: Page, asked: str):

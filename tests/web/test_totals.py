@@ -24,8 +24,16 @@ STORES = StaticPartitions(["north", "south", "o, dear"])
 
 def totals(page):
     """The words of each total by its address."""
-    links = [each for each in page.all("a", data_part="board") if each.text[:1].isdigit()]
+    every = page.all("a", data_part="board")
+    links = [each for each in every if each.text[:1].isdigit() and "tabindex" not in each.attributes]
     return {each.attributes["href"]: (each.text, each.attributes["aria-label"]) for each in links}
+
+
+def heads(page):
+    """What the head of each column tells, by its address."""
+    links = [each for each in page.all("a", data_part="board") if "tabindex" in each.attributes]
+    told = {each.attributes["href"]: each.attributes["aria-label"] for each in links}
+    return {link: words for link, words in told.items() if words.endswith("select them")}
 
 
 def define(name, definition):
@@ -75,6 +83,33 @@ def test_each_selects_what_it_counts(visitor, address, words):
         marked = [each for each in squares if each.attributes["aria-label"].endswith(", selected")]
         assert len(marked) == int(count)
         assert re.search(r": .*; select them$", told)
+
+
+@pytest.mark.usefixtures("assets")
+@pytest.mark.parametrize(
+    ("address", "count"),
+    [
+        ("/assets/calendar", 31),
+        ("/assets/calendar?zoom=2026-03", 31),
+        ("/assets/hours", 24),
+        ("/assets/hours?zoom=2026-03-01", 24),
+        ("/assets/both", 0),  # a store has to be written in quotation marks
+        ("/assets/both?in.store=south", 31),
+        ("/assets/plain", 0),
+        ("/assets/opened", 31),
+        ("/assets/opened?zoom=2026-03-02", 1),
+        ("/assets/opened?in.store=east", 31),
+        ("/assets/seen", 2),
+    ],
+)
+def test_the_head_of_a_column_selects_what_it_counts(visitor, address, count):
+    found = heads(read(visitor.get(address)))
+    assert len(found) == count
+    path = address.partition("?")[0]
+    for link, told in list(found.items())[::7]:
+        page = read(visitor.get(path + link))
+        total = sum(map(int, re.findall(r"(\d+) [a-z]", told.partition(": ")[2])))
+        assert f"{total} partition{'' if total == 1 else 's'} selected" in page.text
 
 
 @pytest.mark.usefixtures("assets")
