@@ -24,6 +24,14 @@ def test_every_token_is_used():
     ] == []
 
 
+def test_what_moves_asks_whether_it_may():
+    """But what follows a finger or a wheel, which moves as they do."""
+    asked = re.sub(r"@media \(prefers-reduced-motion: no-preference\) \{(?:[^{}]|\{[^{}]*\})*\}", "", STYLES)
+    assert asked != STYLES
+    moving = re.findall(r"\{([^{}]*(?:animation|transition)[\w-]*:[^{}]*)\}", asked)
+    assert [rule for rule in moving if "animation-timeline: scroll(" not in rule] == []
+
+
 def test_every_class_is_that_of_something():
     classes = set(re.findall(r"\.([a-zA-Z][\w-]*)", SELECTORS))
     rest = [name for name in sorted(classes) if not PUT_TOGETHER.fullmatch(name)]
