@@ -22,6 +22,7 @@ from scheduling import dynamic, listening, usual
 from scheduling.algebra.conditions import Leaf
 from scheduling.algebra.cron_timetables import CronPartitionTimetable
 from scheduling.algebra.errors import InvalidKey, PartitionError
+from scheduling.algebra.partitions import Partitions
 
 NO_TIME = "not known: the key has no time in it"
 
@@ -84,6 +85,7 @@ class Expectations:
 
     def __init__(self, assets: Iterable[Asset]) -> None:
         self._assets = {asset.pk: asset for asset in assets}
+        self._definitions: dict[int, Partitions | None] = {}
         self.dags: dict[int, list[Dag]] = defaultdict(list)
         rows = Outlet.objects.filter(asset__in=self._assets, dag__is_active=True).select_related("dag")
         for row in rows.order_by("pk"):
@@ -99,13 +101,27 @@ class Expectations:
         ticks = [found for dag in self.dags[asset.pk] if (found := self._by_tick(dag, key))]
         if ticks:
             return min(ticks, key=lambda each: each.at or _NEVER)
-        if key and _has_never(asset, key):
+        if key and self._has_never(asset, key):
             return Expected(None, f"cannot come: {asset.name} is to have no such key", is_never=True)
         by = self._usual[asset.pk]
         if by.lag is None:
             return Expected(None, f"not known: {by.words}")
         date = by.date_of(key)
         return Expected(date + by.lag, by.words) if date else Expected(None, NO_TIME)
+
+    def _has_never(self, asset: Asset, key: str) -> bool:
+        """Whether `key` is of another form than the keys of `asset`, whatever time and people add to them."""
+        if asset.pk not in self._definitions:
+            self._definitions[asset.pk] = _fixed(asset)
+        definition = self._definitions[asset.pk]
+        try:
+            if definition:
+                definition.partition_date(key)
+        except InvalidKey:
+            return True
+        except PartitionError:  # the page of definitions says what is wrong with it
+            pass
+        return False
 
     def _by_tick(self, dag: Dag, key: str) -> Expected | None:
         try:
@@ -185,17 +201,12 @@ def _unmade(why: str) -> Expected:
     return Expected(None, f"{why}: nobody makes it unless you trigger or backfill it", is_unmade=True)
 
 
-def _has_never(asset: Asset, key: str) -> bool:
-    """Whether `key` is of another form than the keys of `asset`, whatever time and people add to them."""
+def _fixed(asset: Asset) -> Partitions | None:
+    """What an asset is defined to have, unless people add to it or it cannot be read."""
     try:
-        definition = listening.partitions_of(asset)
-        if definition and not dynamic.names_of(asset):
-            definition.partition_date(key)
-    except InvalidKey:
-        return True
+        return None if dynamic.names_of(asset) else listening.partitions_of(asset)
     except PartitionError:  # the page of definitions says what is wrong with it
-        pass
-    return False
+        return None
 
 
 def _written(at: datetime) -> str:

@@ -53,6 +53,7 @@ def overview(request: HtmxRequest) -> HttpResponse:
     health, sight = later(vitals.report, now), sight_of(request)
     context = {
         "now": now,
+        "health": health,
         "words": words,
         "group": group,
         "only_trouble": only_trouble,
