@@ -75,7 +75,11 @@
   document.addEventListener("htmx:afterSettle", follow);
   follow();
 
-  // A key that means nothing keeps its form from being sent, with the reason.
+  // A key that means nothing keeps its form from being sent, with the reason: until another is typed, of which the
+  // server says more, at the latest when it is sent.
+  document.addEventListener("input", ({ target }) => {
+    if (target.name === "key") target.setCustomValidity("");
+  });
   for (const name of ["htmx:afterSwap", "htmx:afterSettle"]) {
     document.addEventListener(name, () => {
       for (const means of document.querySelectorAll("#means, #tells")) {

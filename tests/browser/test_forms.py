@@ -104,6 +104,15 @@ class TestTriggerForm:
         assert page.url.endswith("/dags/send_invoices")
         assert key.evaluate("field => field.validationMessage") == means.inner_text().strip()
 
+    def test_a_corrected_key_is_sent_before_anything_is_said_of_it(self, page: Page):
+        page.goto("/dags/send_invoices")
+        key = page.get_by_label("Partition key", exact=True)
+        key.press_sequentially("2.2.2026")
+        expect(page.locator("#means")).to_contain_text("%Y-%m-%d")
+        key.fill("2026-02-02")
+        page.get_by_role("button", name="Trigger").click()
+        page.wait_for_url("**/runs/*")
+
     def test_a_right_key_is_said_in_words_while_it_is_typed(self, page: Page):
         page.goto("/dags/send_invoices")
         page.get_by_label("Partition key", exact=True).press_sequentially("2026-03-09")
