@@ -1,0 +1,96 @@
+"""The walks of an operator on a phone: nothing here but taps, in a window of 390 pixels."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.chromium import watch
+from tests.browser.posting import post
+from tests.installed import Installation
+
+pytestmark = pytest.mark.browser
+
+OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
+
+
+@pytest.fixture
+def phone(browser: Browser, installation: Installation, session: dict[str, object]) -> Iterator[Page]:
+    """What its console complains of, or what is wider than it, fails the test."""
+    context = browser.new_context(
+        base_url=installation.address(),
+        storage_state=session,
+        viewport={"width": 390, "height": 700},
+        has_touch=True,
+        is_mobile=True,
+    )
+    opened = context.new_page()
+    complaints = watch(opened)
+    yield opened
+    assert complaints == []
+    assert opened.evaluate(OVERFLOW) <= 0
+    context.close()
+
+
+def test_from_red_to_green(phone: Page, installation: Installation):
+    """Overview, red day, its panel below the grid, log, run again, green."""
+    paper = Path(installation.directory) / "paper"
+    paper.unlink(missing_ok=True)
+    asked = installation.request(
+        "POST", "/api/v2/dags/send_invoices/dagRuns", {"partition_key": "2026-03-11"}
+    )
+    assert asked[0] == 200
+    failed = "/api/v2/dags/send_invoices/dagRuns?state=failed"
+    installation.wait_for(lambda: installation.request("GET", failed)[1]["dag_runs"])
+    phone.goto("/")
+    phone.get_by_role("link", name="2026-03-11", exact=True).first.tap()
+    panel = phone.get_by_role("complementary", name="Partition")
+    expect(panel.get_by_role("heading", name="2026-03-11")).to_be_in_viewport()
+    expect(panel).to_contain_text("the printer is out of paper")
+    paper.touch()
+    panel.get_by_role("link", name="Run again…").tap()
+    phone.get_by_role("dialog").get_by_role("button", name="Run again").tap()
+    expect(panel.locator(".state").first).to_have_text("materialized")
+
+
+def test_from_held_to_its_last_hour(phone: Page, installation: Installation):
+    """Held runs name what is missing; an hour is recorded by hand in its dialog, and the day fires."""
+    post(installation, *(hour for hour in range(24) if hour != 9), day="2026-03-09")
+    phone.goto("/held")
+    row = phone.get_by_role("row").filter(has_text="2026-03-09").filter(has_text="sum_up_sales")
+    expect(row).to_contain_text("hour 09")
+    row.get_by_role("link", name="2026-03-09").first.tap()
+    nine = phone.get_by_role("listitem").filter(has_text="2026-03-09T09:00:00").first
+    nine.get_by_role("link", name="Record an event…").tap()
+    dialog = phone.get_by_role("dialog")
+    expect(dialog.get_by_role("button", name="Record event")).to_be_in_viewport()
+    dialog.get_by_role("button", name="Record event").tap()
+    phone.goto("/held?dag=sum_up_sales&key=2026-03-09")
+    expect(phone.get_by_text("No held run matches.")).to_be_visible()
+
+
+def test_from_a_selection_to_done(phone: Page):
+    """Three days that an address selects, their plan, their backfill."""
+    phone.goto("/assets/stock_lists?sel=[2026-02-10...2026-02-12]")
+    expect(phone.locator("#chosen")).to_contain_text("3 partitions selected")
+    phone.get_by_role("link", name="Backfill…").tap()
+    phone.get_by_role("button", name="Start backfill of 3 keys").tap()
+    phone.wait_for_url("**/backfills/*")
+    expect(phone.locator("#now")).to_contain_text("3 keys: 3 done")
+
+
+def test_a_key_is_triggered_by_typing_it(phone: Page):
+    """A wrong one is refused before it is sent; the right one is said in words, and runs."""
+    phone.goto("/dags/price_markets")
+    field = phone.get_by_label("Partition key", exact=True)
+    field.fill("tw|10.3.2026")
+    means = phone.locator("#means")
+    expect(means).to_contain_text("%Y-%m-%dT%H:%M:%S")
+    phone.get_by_role("button", name="Trigger").tap()
+    assert phone.url.endswith("/dags/price_markets")
+    field.fill("tw|2026-03-10T08:00:00")
+    expect(means).to_contain_text("Tuesday 10 March 2026, 08:00 UTC")
+    phone.get_by_role("button", name="Trigger").tap()
+    phone.wait_for_url("**/runs/*")
+    expect(phone.get_by_role("status").filter(has_text="success")).to_be_visible()
