@@ -1,11 +1,14 @@
 """Every screen for everybody: axe finds nothing serious, nothing overflows a phone, no script complains."""
 
 import pytest
+from django.urls import resolve
 from playwright.sync_api import Browser, Page
 
+from partitions_site.web.urls import urlpatterns
 from tests.browser.axe import AXE, offences
 from tests.browser.chromium import watch
 from tests.browser.posting import post
+from tests.browser.unattended import STATES
 from tests.installed import Installation
 
 pytestmark = pytest.mark.browser
@@ -18,6 +21,9 @@ SCREENS = {
     "asset, a list": "/assets/daily_sales?state=missing",
     "asset, a row": "/assets/hourly_sales?zoom=2026-03-12&sel=[2026-03-12...2026-03-12]",
     "asset, tinted by a number": "/assets/hourly_sales?zoom=2026-03-12&heat=rows",
+    "asset, a matrix": "/assets/shelves",
+    "asset, a slice of a matrix": "/assets/shelves?in.aisle=a",
+    "asset, a line for each segment": "/assets/shelves?heat=items",
     "asset, events": "/assets/hourly_sales?tab=events",
     "asset, definition": "/assets/hourly_sales?tab=definition",
     "asset, unexpected keys": "/assets/hourly_sales?state=unexpected",
@@ -27,6 +33,8 @@ SCREENS = {
     "no held run": "/held?key=nothing+of+the+kind",
     "held runs, late": "/held?late=yes",
     "held run": "/held/1",
+    "fire now": "/held/2/fire",
+    "cancel a held run": "/held/2/cancel",
     "Dags": "/dags",
     "Dag": "/dags/sum_up_sales",
     "Dag with ticks": "/dags/send_invoices",
@@ -39,9 +47,11 @@ SCREENS = {
     "trigger, wrong key": "/trigger?dag=send_invoices&key=10.3.2026",
     "trigger, several keys": "/trigger?dag=send_invoices&several=yes&key=2026-03-12",
     "add keys": "/keys/add?asset=stores",
+    "remove a key": "/keys/remove?asset=stores&key=north",
     "runs": "/runs",
     "run": "/runs/1",
     "run again": "/runs/1/retry",
+    "cancel a run": "/runs/1/cancel",
     "mark a run": "/runs/1/mark",
     "asset, a selection": "/assets/stock_lists?zoom=2026-03&sel=[2026-03-01...2026-03-10]",
     "mark": "/mark?asset=stock_lists&sel=[2026-03-01...2026-03-10]",
@@ -49,6 +59,10 @@ SCREENS = {
     "backfills": "/backfills",
     "no backfill": "/backfills?dag=nothing",
     "backfill": "/backfills/1",
+    "pause a backfill": "/backfills/1/pause",
+    "resume a backfill": "/backfills/1/resume",
+    "cancel a backfill": "/backfills/1/cancel",
+    "try a backfill again": "/backfills/1/retry",
     "backfill, one state": "/backfills/1?state=done",
     "plan": "/backfills/new?dag=make_stock_lists&selection=[2026-03-01...2026-03-10]",
     "plan, wrong selection": "/backfills/new?dag=make_stock_lists&selection=[2026-03-01",
@@ -63,15 +77,30 @@ SCREENS = {
 }
 
 
+ELSEWHERE = {
+    *("login", "oidc", "oidc_callback", "logout", "theme"),
+    *("dag_pause", "sensor_pause", "dag_meaning", "token_revoke"),
+}
+"""What comes before the sign-in, deeds without a page, a part, and what has no fixed address."""
+
+
 @pytest.fixture(scope="module", autouse=True)
 def world(browser: Browser, installation: Installation, session: dict[str, object]) -> None:
     """A day that has fired, one that is held, and a backfill, so that no screen is empty."""
     post(installation, *range(24), day="2026-03-12")
     post(installation, *range(20), day="2026-03-13")
+    for key in ("a|left", "a|right", "b|left"):
+        report(installation, "shelves", key)
     start_backfill(browser, installation, session)
     installation.wait_for(
         lambda: installation.request("GET", "/api/v2/dags/sum_up_sales/dagRuns?state=success")[1]["dag_runs"]
     )
+
+
+def report(installation: Installation, asset: str, key: str) -> None:
+    [row] = installation.request("GET", f"/api/v2/assets?name_pattern={asset}")[1]["assets"]
+    event = {"asset_id": row["id"], "partition_key": key, "extra": {"items": len(key)}}
+    assert installation.request("POST", "/api/v2/assets/events", event)[0] == 200
 
 
 def start_backfill(browser: Browser, installation: Installation, session: dict[str, object]) -> None:
@@ -81,6 +110,12 @@ def start_backfill(browser: Browser, installation: Installation, session: dict[s
     page.get_by_role("button", name="Start backfill").click()
     page.get_by_role("heading", name="What was asked").wait_for()
     context.close()
+
+
+def test_no_screen_is_left_out():
+    looked_at = (*SCREENS.values(), *STATES.values())
+    names = {resolve(address.partition("?")[0]).url_name for address in looked_at}
+    assert {each.name for each in urlpatterns} - names == ELSEWHERE
 
 
 @pytest.mark.parametrize("address", SCREENS.values(), ids=SCREENS)

@@ -25,6 +25,9 @@ STATES = {
     "many-changes": "/assets/readings",
     "look-further": f"/assets/readings?tab=events&contains={FIRST:%Y-%m-%dT%H:%M}",
     "nobody-works": "/health",
+    "sensors": "/sensors",
+    "sensor": "/sensors/ask_the_carrier",
+    "sensor-look": "/look?sensor=ask_the_carrier",
 }
 """Screens that are seldom seen otherwise, by their names."""
 

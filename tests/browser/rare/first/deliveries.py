@@ -1,4 +1,4 @@
-"""What shows states that pass quickly: hours that were due long ago, and very many minutes."""
+"""What shows states that pass quickly: hours due long ago, very many minutes, a sensor in trouble."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -12,6 +12,7 @@ from scheduling.sdk import (
     PartitionedAssetTimetable,
     RollupMapper,
     StartOfDayMapper,
+    sensor,
     task,
 )
 
@@ -47,3 +48,9 @@ with DAG(
         print(f"total of {dag_run.partition_key}")
 
     total()
+
+
+@sensor(every="1h")
+def ask_the_carrier(look):
+    """Asks the carrier what has come."""
+    raise ConnectionError("the carrier does not answer")
