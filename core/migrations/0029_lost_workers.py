@@ -15,7 +15,7 @@ def count(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('core', '0027_held_since'),
+        ('core', '0028_held_runs_of_a_run'),
     ]
 
     operations = [
