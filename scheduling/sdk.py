@@ -8,14 +8,8 @@ from scheduling.algebra.composites import ChainMapper, ProductMapper
 from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import CannotMap, InvalidDefinition, InvalidKey, PartitionError
 from scheduling.algebra.keys import KeyFormat, join_segments, split_segments
-from scheduling.algebra.mappers import (
-    AllowedKeyMapper,
-    AllPartitionsMapper,
-    FixedKeyMapper,
-    IdentityMapper,
-    LatestPartitionMapper,
-    Mapper,
-)
+from scheduling.algebra.knowing import AllPartitionsMapper, LatestPartitionMapper
+from scheduling.algebra.mappers import AllowedKeyMapper, FixedKeyMapper, IdentityMapper, Mapper
 from scheduling.algebra.partitions import DynamicPartitions, Partitions, StaticPartitions
 from scheduling.algebra.policies import Cancel, Deadline, Fire, MinimumCount, WaitForAll, WaitPolicy
 from scheduling.algebra.registry import register

@@ -10,14 +10,8 @@ from scheduling.algebra.composites import ChainMapper, ProductMapper
 from scheduling.algebra.conditions import All, Expression, Leaf
 from scheduling.algebra.conditions import Any as AnyOf
 from scheduling.algebra.errors import PartitionError
-from scheduling.algebra.mappers import (
-    AllowedKeyMapper,
-    AllPartitionsMapper,
-    FixedKeyMapper,
-    IdentityMapper,
-    LatestPartitionMapper,
-    Mapper,
-)
+from scheduling.algebra.knowing import AllPartitionsMapper, LatestPartitionMapper
+from scheduling.algebra.mappers import AllowedKeyMapper, FixedKeyMapper, IdentityMapper, Mapper
 from scheduling.algebra.period_keys import PeriodKeys
 from scheduling.algebra.rollups import RollupMapper
 from scheduling.algebra.shapes import ANY, Certain, Composite, Periods, Shape, can_meet, narrowed

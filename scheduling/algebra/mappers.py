@@ -9,7 +9,7 @@ from datetime import datetime
 
 from scheduling.algebra.errors import CannotMap, InvalidDefinition, InvalidKey, within
 from scheduling.algebra.keys import definable_key, distinct_keys
-from scheduling.algebra.policies import WaitForAll, WaitPolicy
+from scheduling.algebra.policies import WaitPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,73 +179,6 @@ class FixedKeyMapper(Mapper):
 
     def samples(self) -> tuple[str, ...]:
         return (self.downstream_key,)
-
-
-@dataclass(frozen=True, slots=True)
-class AllPartitionsMapper(Mapper):
-    """Every known key of the upstream is needed for the one downstream key.
-
-    :param downstream_key: the key of the run that takes all of them.
-    """
-
-    downstream_key: str = "all"
-    wait_policy: WaitPolicy = field(default_factory=WaitForAll)
-
-    def __post_init__(self) -> None:
-        Mapper.__post_init__(self)
-        FixedKeyMapper(self.downstream_key)
-        within("wait_policy", check_policy, self.wait_policy)
-
-    @property
-    def is_rollup(self) -> bool:
-        return True
-
-    @property
-    def needs_known(self) -> bool:
-        return True
-
-    def to_downstream(self, key: str) -> tuple[str, ...]:
-        return (self.downstream_key,)
-
-    def required(self, downstream_key: str, known: Sequence[str] = ()) -> tuple[str, ...]:
-        FixedKeyMapper(self.downstream_key).representative(downstream_key)
-        return tuple(dict.fromkeys(known))
-
-    def upstream_keys(self, downstream_key: str) -> None:
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class LatestPartitionMapper(Mapper):
-    """Only the newest known key of the upstream is needed for the one downstream key."""
-
-    downstream_key: str = "latest"
-
-    def __post_init__(self) -> None:
-        Mapper.__post_init__(self)
-        FixedKeyMapper(self.downstream_key)
-
-    @property
-    def is_rollup(self) -> bool:
-        return True
-
-    @property
-    def needs_known(self) -> bool:
-        return True
-
-    @property
-    def wait_policy(self) -> WaitPolicy:
-        return WaitForAll()
-
-    def to_downstream(self, key: str) -> tuple[str, ...]:
-        return (self.downstream_key,)
-
-    def required(self, downstream_key: str, known: Sequence[str] = ()) -> tuple[str, ...]:
-        FixedKeyMapper(self.downstream_key).representative(downstream_key)
-        return tuple(known[-1:])
-
-    def upstream_keys(self, downstream_key: str) -> None:
-        return None
 
 
 def check_mapper(value: object, role: str) -> Mapper:

@@ -7,13 +7,8 @@ from hypothesis import strategies as st
 from scheduling.algebra.composites import ChainMapper, ProductMapper
 from scheduling.algebra.conditions import All, AssetLeaf, AssetRef
 from scheduling.algebra.conditions import Any as AnyOf
-from scheduling.algebra.mappers import (
-    AllowedKeyMapper,
-    AllPartitionsMapper,
-    FixedKeyMapper,
-    IdentityMapper,
-    LatestPartitionMapper,
-)
+from scheduling.algebra.knowing import AllPartitionsMapper, LatestPartitionMapper
+from scheduling.algebra.mappers import AllowedKeyMapper, FixedKeyMapper, IdentityMapper
 from scheduling.algebra.policies import Cancel, Deadline, Fire, MinimumCount, WaitForAll
 from scheduling.algebra.rollups import RollupMapper
 from scheduling.algebra.sliding import SlidingWindowMapper

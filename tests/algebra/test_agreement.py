@@ -6,13 +6,8 @@ from scheduling.algebra.agreement import Feed, agree, produced_by
 from scheduling.algebra.calendars import BusinessCalendar
 from scheduling.algebra.composites import ChainMapper, ProductMapper
 from scheduling.algebra.conditions import AssetLeaf, AssetRef
-from scheduling.algebra.mappers import (
-    AllowedKeyMapper,
-    AllPartitionsMapper,
-    FixedKeyMapper,
-    IdentityMapper,
-    LatestPartitionMapper,
-)
+from scheduling.algebra.knowing import AllPartitionsMapper, LatestPartitionMapper
+from scheduling.algebra.mappers import AllowedKeyMapper, FixedKeyMapper, IdentityMapper
 from scheduling.algebra.policies import MinimumCount
 from scheduling.algebra.rollups import RollupMapper
 from scheduling.algebra.shapes import ANY, Certain, Composite, shape_of

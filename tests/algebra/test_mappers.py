@@ -3,12 +3,11 @@
 import pytest
 
 from scheduling.algebra.errors import CannotMap, InvalidDefinition, InvalidKey
+from scheduling.algebra.knowing import AllPartitionsMapper, LatestPartitionMapper
 from scheduling.algebra.mappers import (
     AllowedKeyMapper,
-    AllPartitionsMapper,
     FixedKeyMapper,
     IdentityMapper,
-    LatestPartitionMapper,
     Mapper,
     check_mapper,
     check_policy,

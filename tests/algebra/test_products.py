@@ -8,13 +8,8 @@ from hypothesis import strategies as st
 
 from scheduling.algebra.composites import ProductMapper
 from scheduling.algebra.errors import CannotMap, InvalidDefinition, InvalidKey
-from scheduling.algebra.mappers import (
-    AllowedKeyMapper,
-    AllPartitionsMapper,
-    FixedKeyMapper,
-    IdentityMapper,
-    LatestPartitionMapper,
-)
+from scheduling.algebra.knowing import AllPartitionsMapper, LatestPartitionMapper
+from scheduling.algebra.mappers import AllowedKeyMapper, FixedKeyMapper, IdentityMapper
 from scheduling.algebra.policies import MinimumCount, WaitForAll
 from scheduling.algebra.rollups import RollupMapper
 from scheduling.algebra.sliding import SlidingWindowMapper

@@ -11,14 +11,8 @@ from hypothesis import strategies as st
 from scheduling.algebra import specs
 from scheduling.algebra.conditions import All, AssetLeaf
 from scheduling.algebra.conditions import Any as Either
-from scheduling.algebra.mappers import (
-    AllowedKeyMapper,
-    AllPartitionsMapper,
-    FixedKeyMapper,
-    IdentityMapper,
-    LatestPartitionMapper,
-    Mapper,
-)
+from scheduling.algebra.knowing import AllPartitionsMapper, LatestPartitionMapper
+from scheduling.algebra.mappers import AllowedKeyMapper, FixedKeyMapper, IdentityMapper, Mapper
 from scheduling.algebra.policies import Deadline, MinimumCount, Outcome, WaitForAll
 from scheduling.algebra.rollups import RollupMapper
 from scheduling.algebra.sliding import SlidingWindowMapper
