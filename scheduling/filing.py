@@ -52,6 +52,8 @@ def arrange(mapped: Mapped, now: datetime) -> Filed:
 
     Held runs that are open stay locked until it ends, so nothing is counted into one that fires meanwhile:
     whoever comes second finds it closed and opens the next round. Those that are not open yet are not saved.
+
+    :raises Overtaken: if somebody else has opened one of those meanwhile.
     """
     dags = {arrival.dag.pk: arrival.dag for arrival in mapped.arrivals}
     dags |= {excess.dag.pk: excess.dag for excess in mapped.excesses}
@@ -59,6 +61,8 @@ def arrange(mapped: Mapped, now: datetime) -> Filed:
     opened = rounds.lock(names | excesses.names(mapped.excesses) | rounds.open_of(mapped.woken))
     absent = sorted(names - opened.keys())
     rows = opened | dict(zip(absent, _next_rounds(absent, dags, now), strict=True))
+    if rounds.are_open([name for name in absent if rows[name].round > 1]):
+        raise Overtaken  # opened since we looked: the round after it must not fire above it
     filed = _counted(mapped.arrivals, rows, dags, now)
     if mapped.excesses:
         opened |= {(row.dag_id, row.partition_key): row for row in filed.rows}

@@ -42,6 +42,11 @@ def lock(names: Iterable[Name]) -> dict[Name, HeldRun]:
     return found
 
 
+def are_open(names: Collection[Name]) -> bool:
+    """Whether one of `names` is held now. Locks nothing."""
+    return bool(names) and HeldRun.objects.held().filter(any_of(names)).exists()
+
+
 def open_of(dags: Collection[Dag]) -> set[Name]:
     """What `dags` hold."""
     rows = HeldRun.objects.held().filter(dag__in=dags) if dags else HeldRun.objects.none()
