@@ -11,7 +11,7 @@ from textwrap import dedent
 import pytest
 from django.utils import timezone
 
-from core.models import Dag, JournalEntry
+from core.models import Dag, JournalEntry, Pool
 from partitions_site.cli import program
 from scheduling import checking
 from tests.engine.world import emit
@@ -30,6 +30,30 @@ with DAG(dag_id="daily", schedule=CronPartitionTimetable("0 0 * * *", timezone="
     write()
 with DAG(dag_id="reader", schedule=PartitionedAssetTimetable(assets=days,
     default_partition_mapper=RollupMapper(StartOfDayMapper(), DayWindow()))): pass
+"""
+WINDOW = """
+with DAG(dag_id="hourly", schedule=CronPartitionTimetable("15 * * * *", timezone="UTC")):
+    @task(outlets=[hours])
+    def write(): pass
+    write()
+with DAG(dag_id="reader", schedule=PartitionedAssetTimetable(assets=hours, default_partition_mapper=
+    RollupMapper(StartOfDayMapper(input_format="%Y-%m-%dT%H:%M:%S"), DayWindow()))): pass
+"""
+SOME = """
+regions = Asset(name="regions", partitions=StaticPartitions(["us", "cn"]))
+with DAG(dag_id="reader", schedule=PartitionedAssetTimetable(assets=regions,
+    default_partition_mapper=AllowedKeyMapper(["us", "eu"]))): pass
+"""
+TWICE = """
+orders = Asset(name="orders", uri="s3://lab/orders")
+with DAG(dag_id="reader", schedule=PartitionedAssetTimetable(
+    assets=Asset.ref(name="orders") & Asset.ref(uri="s3://lab/orders"))): pass
+"""
+REFUSED = """
+DAG("bad", catchup="sometimes")
+"""
+SMALL = """
+DAG("big", pool="narrow", pool_slots=2)
 """
 POLICY = """
 with DAG(dag_id="reader", schedule=PartitionedAssetTimetable(assets=hours,
@@ -73,6 +97,24 @@ with DAG(dag_id="hourly", schedule=CronPartitionTimetable("0 * * * *", timezone=
 """
 
 
+CASES = [
+    (NEVER, "never-fires", "error", "reader"),
+    (WINDOW, "never-fires", "error", "reader"),
+    (SOME, "agreement", "warning", "reader"),
+    (TWICE, "asset-twice", "error", "reader"),
+    (REFUSED, "refused", "error", "bad"),
+    (SMALL, "pool-too-small", "error", "big"),
+    (POLICY, "policy-unreachable", "warning", "reader"),
+    (PLAIN, "keyed-events", "warning", "reader"),
+    (HOURS, "hours-lost", "warning", "hourly"),
+    (FORM, "unexpected-keys", "warning", "daily"),
+    (UNKNOWN, "undefined-asset", "warning", "reader"),
+    (UNHEARD, "unheard-asset", "warning", "reader"),
+    (CIRCLE, "circle", "warning", "loop"),
+]
+"""Definitions, the code that is said of them, its level, and of which Dag."""
+
+
 @pytest.fixture
 def found(db, tmp_path):
     def found(text):
@@ -84,22 +126,17 @@ def found(db, tmp_path):
 
 
 class TestFindings:
-    @pytest.mark.parametrize(
-        ("text", "code", "level", "subject"),
-        [
-            (NEVER, "never-fires", "error", "reader"),
-            (POLICY, "policy-unreachable", "warning", "reader"),
-            (PLAIN, "keyed-events", "warning", "reader"),
-            (HOURS, "hours-lost", "warning", "hourly"),
-            (FORM, "unexpected-keys", "warning", "daily"),
-            (UNKNOWN, "undefined-asset", "warning", "reader"),
-            (UNHEARD, "unheard-asset", "warning", "reader"),
-            (CIRCLE, "circle", "warning", "loop"),
-        ],
-    )
+    @pytest.mark.parametrize(("text", "code", "level", "subject"), CASES)
     def test_have_a_code_that_stays(self, found, text, code, level, subject):
+        Pool.objects.create(name="narrow", slots=1, created_at=timezone.now(), updated_at=timezone.now())
         findings = [(each.code, each.level, each.subject) for each in found(text).findings]
         assert (code, level, subject) in findings
+
+    def test_have_a_case_here_unless_no_file_brings_them(self):
+        """Others are of what is stored, or of a plug-in that fails."""
+        given = {code for _, code, _, _ in CASES}
+        others = {"unreadable", "agreement-unknown", "warnings-unknown", "warning"}
+        assert given | others | {"file"} == checking.CODES.keys()
 
     def test_of_a_file_that_cannot_be_loaded(self, found):
         [each] = found(BROKEN).findings
@@ -111,7 +148,7 @@ class TestFindings:
         assert (checked.files, checked.dags, checked.findings) == (1, 1, ())
 
     def test_are_of_kinds_that_are_written_down(self, found):
-        for text in (NEVER, POLICY, PLAIN, HOURS, FORM, UNKNOWN, UNHEARD, CIRCLE, BROKEN):
+        for text in (*(text for text, *_ in CASES), BROKEN):
             assert {each.code for each in found(text).findings} <= checking.CODES.keys()
 
     def test_a_name_that_nobody_writes_is_no_finding_where_none_is_nearly_the_same(self, found):
