@@ -27,11 +27,39 @@ with DAG(dag_id="slice", schedule=PartitionedAtRuntime()):
 """
 
 
+def replicas(service):
+    """How many of one there are."""
+    return service.get("deploy", {}).get("replicas", 1)
+
+
 class TestFiles:
     def test_everything_but_the_migration_waits_for_it(self):
         waiting = {name for name, service in OURS.items() if "migrate" in service["depends_on"]}
         assert waiting == set(OURS) - {"migrate"}
         assert OURS["migrate"]["depends_on"] == {"postgres": {"condition": "service_healthy"}}
+
+    def test_there_is_all_that_an_installation_runs_with_two_beats(self):
+        assert COMPOSE["services"].keys() == {
+            "postgres",
+            "redis",
+            "migrate",
+            "web",
+            "beat",
+            "engine",
+            "worker",
+        }
+        assert replicas(OURS["beat"]) == 2
+
+    def test_health_is_looked_at_where_others_wait_for_it(self):
+        looked_at = {name for name, service in COMPOSE["services"].items() if "healthcheck" in service}
+        assert looked_at == {"postgres", "redis", "web"}
+        waited_for = {
+            other
+            for service in OURS.values()
+            for other, wait in service["depends_on"].items()
+            if wait["condition"] == "service_healthy"
+        }
+        assert waited_for <= looked_at
 
     def test_stops_wait_longer_than_the_slowest_process_takes(self):
         assert {service["stop_grace_period"] for service in OURS.values()} == {"60s"}
@@ -81,16 +109,16 @@ class TestCommands:
         commands = [
             [str(installation.port) if word == "8000" else word for word in service["command"]]
             for name, service in OURS.items()
-            if name != "migrate"
+            for _ in range(replicas(service) if name != "migrate" else 0)
         ]
-        started = {command[0]: installation.popen(*command) for command in commands}
+        started = [installation.popen(*command) for command in commands]
         installation.wait_for(installation.answers)
         installation.sign_in()
         installation.wait_for(lambda: self.ask_for_a_run(installation) == 200)
         installation.wait_for(lambda: self.runs(installation) == [("slice", "2026-03-10", "success")])
-        for child in started.values():
+        for child in started:
             child.terminate()
-        assert {name: child.wait(60) for name, child in started.items()} == dict.fromkeys(started, 0)
+        assert [child.wait(60) for child in started] == [0] * 5
 
     def ask_for_a_run(self, installation):
         """404 until beat has loaded the definitions."""
