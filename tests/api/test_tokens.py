@@ -1,5 +1,6 @@
 """Signing in for programs: web tokens as Airflow's clients want them, and personal tokens."""
 
+import base64
 from datetime import timedelta
 
 import jwt
@@ -143,6 +144,18 @@ class TestWebToken:
     def test_is_read_from_the_cookie(self, anyone, token):
         anyone.cookies["_token"] = token
         assert anyone.get("/api/v2/assets").status_code == 200
+
+
+class TestOtherManners:
+    """A name and a password go to `/auth/token`, and nowhere else."""
+
+    @pytest.mark.parametrize("scheme", ["Basic", "Digest", "Negotiate", "JWT"])
+    def test_of_signing_in_are_none(self, anyone, user_of, scheme):
+        user_of(roles.ADMIN)
+        given = base64.b64encode(b"admin:admin-secret").decode()
+        anyone.credentials(HTTP_AUTHORIZATION=f"{scheme} {given}")
+        answer = anyone.get("/api/v2/assets")
+        assert (answer.status_code, answer.json()) == (401, {"detail": "Not authenticated"})
 
 
 class TestCookie:

@@ -23,6 +23,17 @@ class TestSignIn:
         assert (response.status_code, response["Location"]) == (302, "/held?dag=sum")
         assert client.get("/held").status_code == 200
 
+    def test_gives_the_session_another_name(self, client, name):
+        """Whoever has made a browser keep a name of theirs does not come in with it."""
+        session = client.session
+        session["chosen"] = "by somebody else"
+        session.save()
+        fixed = client.cookies["sessionid"].value
+        enter(client)
+        assert client.cookies["sessionid"].value != fixed
+        client.cookies["sessionid"] = fixed
+        assert client.get("/held").status_code == 302
+
     def test_a_wrong_password_is_said_and_lets_nobody_in(self, client, name):
         response = enter(client, password="guess")
         assert response.status_code == 422
