@@ -10,6 +10,7 @@ from partitions_site import grants, roles
 from partitions_site.api import urls
 from partitions_site.api.auth import A_READ, GROUPED, OWN, SIGNED_IN, SITE, Address
 from tests.api.addresses import OPEN, SHUT, addresses
+from tests.api.asking import PREFIX, ask
 from tests.api.groups import MARK, OURS, THEIRS, client_of, granted, state
 from tests.engine.world import asset
 
@@ -22,54 +23,6 @@ READS, WRITES = (
     )
     for reads in (True, False)
 )
-PREFIX = "api/v2/"
-
-
-def filled(address, things):
-    """The address of things; `name` is only the name of dynamic partitions here, the rest are sensors."""
-    named = things | {"name": things["partitions"]}
-    path = re.sub(r"<\w+:(\w+)>", lambda match: str(named[match[1]]), address)
-    query = {
-        "ui/pending_partitioned_dag_run/<str:dag_id>": f"partition_key={things['key']}",
-        "api/v2/backfills": "dag_id=~",
-        "api/v2/dags": "dag_id_pattern=~",
-        "api/v2/heldRuns": "keys=true",
-    }.get(address, f"partition_key={things['key']}" if "delete" in things else "")
-    return f"/{path}?{query}"
-
-
-def body_of(address, method, things):
-    """A body that would do something, so that nothing else is wrong with the request."""
-    dag_id, of_asset = things["dag_id"], {"asset_id": things["asset_id"], "partition_key": "k"}
-    entity = {"dag_id": dag_id, "dag_run_id": things["run_id"], "note": "n"}
-    return {
-        ("assets/events", "post"): of_asset,
-        ("assets/events/bulk", "post"): [of_asset],
-        ("backfills", "post"): {"dag_id": dag_id, "partition_keys": ["c"]},
-        ("backfills/dry_run", "post"): {"dag_id": dag_id, "partition_keys": ["c"]},
-        ("backfills/<str:backfill_id>", "patch"): {"max_active_runs": 3},
-        ("dags", "patch"): {"is_paused": True},
-        ("dags/<str:dag_id>", "patch"): {"is_paused": True},
-        ("dags/<str:dag_id>/schedule", "put"): {"schedule": None, "reason": "r", "revision": 1},
-        ("dags/<str:dag_id>/clearDagRuns", "post"): {"partition_key": things["key"], "dry_run": False},
-        ("dags/<str:dag_id>/clearPartitions", "post"): {"partition_key": things["key"], "dry_run": False},
-        ("dags/<str:dag_id>/dagRuns", "patch"): {"actions": [{"action": "update", "entities": [entity]}]},
-        ("dags/<str:dag_id>/dagRuns", "post"): {"partition_key": "c"},
-        ("dags/<str:dag_id>/dagRuns/<str:run_id>", "patch"): {"note": "n"},
-        ("dags/<str:dag_id>/dagRuns/<str:run_id>/clear", "post"): {"dry_run": False},
-        ("assets/<str:asset_id>/materialize", "post"): {"partition_key": "c"},
-        ("runs/claim", "post"): {"worker": "w", "dag_ids": [dag_id]},
-        ("runs/<str:run_pk>/heartbeat", "post"): {"worker": "w", "attempt": 1},
-        ("runs/<str:run_pk>/finish", "post"): {"worker": "w", "attempt": 1, "state": "success"},
-        ("partitionsDefinitions/<str:name>/keys", "post"): {"partition_keys": ["c"]},
-    }.get((address.removeprefix(PREFIX), method), {})
-
-
-def ask(client, address, method, things):
-    if method == "delete":
-        things = things | {"delete": True}
-    return getattr(client, method)(filled(address, things), body_of(address, method, things))
-
 
 LISTS = {
     ("assets/events/bulk", "post"): 422,
@@ -119,6 +72,20 @@ class TestEveryAddress:
             wanted = LISTS.get((address.removeprefix(PREFIX), method), 404)
             assert (answer.status_code, answer.content.decode()) == (wanted, answer.content.decode())
             self.changed(groups, before)
+
+    @WRITES
+    def test_of_a_group_that_is_only_looked_at_does_nothing(self, groups, address, view, method):
+        """They see ours, and may do it elsewhere: nothing but a look at the thing itself stops them."""
+        granted(roles.VIEWER)
+        before = state()
+        answer = ask(client_of(granted(roles.ADMIN, THEIRS)), address, method, groups[OURS])
+        if view.needs[method.upper()] in (A_READ, SIGNED_IN):
+            return
+        wanted = LISTS.get((address.removeprefix(PREFIX), method), 403)
+        nothing_waits = address.endswith("queuedEvents") and answer.status_code == 404
+        assert answer.status_code == wanted or nothing_waits, answer.content.decode()
+        assert state()[1:5] == before[1:5]
+        assert not Dag.objects.filter(dag_id__startswith=OURS, is_paused=True).exists()
 
     def changed(self, groups, before):
         after = state()
