@@ -9,7 +9,7 @@ import pytest
 
 HOME = Path(__file__).parents[2]
 TESTS = HOME / "tests"
-PAPERS = (HOME / "docs" / "promises.md", HOME / "docs" / "promises-screens.md")
+PAPERS = [HOME / "docs" / f"{name}.md" for name in ("promises", "promises-api", "promises-screens")]
 TEXT = "".join(paper.read_text() for paper in PAPERS)
 NAMED = re.compile(r"`((?:\w+/)+test_\w+)(?:::(\w+))?`")
 ROW = re.compile(r"^\| (?P<promise>.+?) \| (?P<tests>.+) \|$", re.MULTILINE)
@@ -46,6 +46,7 @@ def missing(text: str) -> list[str]:
         ("`house/test_promises`", []),
         ("`house/test_promises::test_each_test_exists`", []),
         ("`house/test_nowhere`", ["house/test_nowhere"]),
+        ("`house/deep/test_nowhere`", ["house/deep/test_nowhere"]),
         ("`house/test_promises::test_of_nothing`", ["house/test_promises::test_of_nothing"]),
     ],
 )
