@@ -5,6 +5,7 @@ import re
 import signal
 import socket
 import stat
+import urllib.error
 import urllib.request
 
 import pytest
@@ -122,6 +123,29 @@ class TestStart:
         assert said.startswith(b"usage: partita up ")
         assert sentence in said
         assert b"Traceback" not in said
+
+
+class TestSigningIn:
+    def test_nobody_on_this_machine_makes_up_where_they_come_from(self, tmp_path):
+        """The server itself believes what says `X-Forwarded-For` from 127.0.0.1, unless it is told not to."""
+        installation = Installation(tmp_path / "var", "--no-demo", environment={"PARTITA_SIGN_IN_TRIES": "2"})
+        try:
+            installation.start()
+            assert [guessed(installation, f"192.0.2.{number}") for number in range(3)] == [401, 401, 429]
+        finally:
+            installation.kill_everything()
+
+
+def guessed(installation, origin):
+    """The answer to a wrong password that comes from `origin`, or so it says."""
+    request = urllib.request.Request(
+        f"{installation.address()}auth/token",
+        b'{"username": "ann", "password": "guess"}',
+        {"Content-Type": "application/json", "X-Forwarded-For": origin},
+    )
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request)
+    return refused.value.code
 
 
 class TestRefusals:

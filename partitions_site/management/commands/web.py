@@ -29,6 +29,8 @@ class Command(BaseCommand):
                 host=options["host"],
                 port=options["port"],
                 lifespan="off",
+                # Whoever is on this machine would say where from: `PARTITA_PROXIES` says who is believed.
+                proxy_headers=False,
                 log_config=None,
                 log_level="warning",
                 # A page that streams never ends by itself: without this the server waits for it for ever.
