@@ -118,6 +118,10 @@ class DagRun(models.Model):
             models.Index(fields=["dag", "partition_key", "id"], name="run_of_partition"),
             # Read by lists of runs, newest first.
             models.Index(fields=["run_after", "id"], name="run_by_time"),
+            # Read by lists of the API, narrowed or ordered by these. What ran again stands among the newest.
+            models.Index(fields=["started_at", "id"], name="run_by_start"),
+            models.Index(fields=["ended_at", "id"], name="run_by_end"),
+            models.Index(fields=["updated_at", "id"], name="run_by_change"),
             # Read by the last runs of each Dag.
             models.Index(fields=["dag", "-id"], name="run_of_dag"),
             models.Index(fields=["state", "id"], name="run_by_state"),
