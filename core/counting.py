@@ -9,43 +9,19 @@
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from datetime import datetime
-from typing import Any
 
 from django.db import connection, models, transaction
-from django.db.models import BooleanField, ExpressionWrapper, Max, Min, Q, QuerySet, Sum
-from django.db.models.expressions import Col
-from django.db.models.lookups import Lookup, StartsWith
-from django.db.models.sql.where import AND, WhereNode
+from django.db.models import Q, Sum
 
 from core import locks
-from core.models import AssetEvent, DagRun, EntryCount, EventCount, JournalEntry, RunCount
+from core.asked import APART, COUNTS, Asked, Rows, asked_by
 from core.models.counts import BLOCK
 
-Rows = QuerySet[Any, Any]
-Span = tuple[str, str, datetime]
-"""A column of instants, how it is compared (`gte`), and with what."""
-
-COUNTS: dict[type[models.Model], tuple[type[models.Model], tuple[str, ...]]] = {
-    AssetEvent: (EventCount, ("asset",)),
-    DagRun: (RunCount, ("dag", "run_type", "state")),
-    JournalEntry: (EntryCount, ("dag_id", "event")),
-}
-"""Where the rows of a table are counted, and what those that are counted together have in common."""
-
-APART = ("run_id", "asset_materialization__")
-"""A column, and a beginning of few of its values, which an index of just those has."""
-
-MOST_PARTS = 40
-"""Parts of a table that are counted one by one; of more, the whole query is."""
+MOST_COUNTED = 6 * BLOCK
+"""Rows on the edge of a span, of which each is looked at. If there are more, an index of its times counts."""
 
 FEW = 500
 """So many changes are not worth adding up."""
-
-
-class _Unknown(Exception):
-    """A query asks for something that the counts do not tell."""
 
 
 def known(rows: Rows) -> int | None:
@@ -54,23 +30,36 @@ def known(rows: Rows) -> int | None:
     It is made of up to four queries, each part as it is when it is asked for: all are of one moment in a
     transaction that sees one (`REPEATABLE READ`), or if nobody writes meanwhile.
     """
-    if connection.vendor != "postgresql" or rows.model not in COUNTS or not _is_plain(rows):
-        return None
-    counts, alike = COUNTS[rows.model]
-    try:
-        narrowed, spans = _read(rows, alike)
-    except _Unknown:
+    asked = asked_by(rows)
+    if asked is None or not asked.is_all:
         return None
     whole = rows
-    if _tells_apart(rows.query.where):
-        times = [Q(**{f"{name}__{compared}": value}) for name, compared, value in spans]
-        whole = rows.model._default_manager.filter(narrowed, *times)
-    found = counts._default_manager.filter(narrowed)
-    if spans:
-        total = _within(whole, found, spans, ("state",) if "state" in alike else ())
+    if asked.tells_apart:
+        times = [Q(**{f"{name}__{compared}": value}) for name, compared, value in asked.spans]
+        whole = rows.model._default_manager.filter(asked.narrowed, *times)
+    if asked.spans:
+        total = _within(whole, asked)
     else:
+        found = asked.counts._default_manager.filter(asked.narrowed)
         total = int(found.aggregate(total=Sum("rows", default=0))["total"])
-    return total if whole is rows else total - _begun_so(whole) + _begun_so(rows)
+    return total if whole is rows else total - begun_so(whole) + begun_so(rows)
+
+
+def begun_so(rows: Rows) -> int:
+    """How many of `rows` begin as `APART` says."""
+    column, beginning = APART
+    return rows.order_by().filter(**{f"{column}__startswith": beginning}).count()
+
+
+def on(blocks: dict[tuple[str, ...], list[int]], apart: tuple[str, ...]) -> Q:
+    """Rows of these blocks, in these states."""
+    found = Q()
+    for states, of_states in blocks.items():
+        spans = Q()
+        for block in of_states:
+            spans |= Q(pk__gte=block * BLOCK, pk__lt=(block + 1) * BLOCK)
+        found |= spans & Q(**dict(zip(apart, states, strict=True)))
+    return found
 
 
 def fold() -> None:
@@ -104,132 +93,18 @@ def _fold(counts: type[models.Model], alike: tuple[str, ...]) -> None:
         )
 
 
-def _is_plain(rows: Rows) -> bool:
-    query = rows.query
-    return not (query.is_sliced or query.distinct or query.combinator or query.group_by)
-
-
-def _read(rows: Rows, alike: tuple[str, ...]) -> tuple[Q, list[Span]]:
-    """What `rows` is narrowed by: in words of the counts, and the spans of time.
-
-    :raises _Unknown: if it is by anything else.
-    """
-    narrowed, spans = Q(), []
-    for each in _all_of(rows.query.where):
-        if _begins_otherwise(each):
-            continue
-        if span := _span(rows, each):
-            spans.append(span)
-        else:
-            narrowed &= _translated(rows, each, alike)
-    return narrowed, spans
-
-
-def _all_of(node: WhereNode) -> Iterator[Any]:
-    """The conditions of which every one holds."""
-    if node.connector != AND or node.negated:
-        yield node
-        return
-    for each in node.children:
-        if isinstance(each, WhereNode):
-            yield from _all_of(each)
-        else:
-            yield each
-
-
-def _span(rows: Rows, condition: Any) -> Span | None:
-    if not (isinstance(condition, Lookup) and isinstance(condition.lhs, Col)):
-        return None
-    name, compared = condition.lhs.target.name, condition.lookup_name
-    is_own = condition.lhs.alias == rows.query.get_initial_alias()
-    columns = {field.name for field in COUNTS[rows.model][0]._meta.concrete_fields}
-    if not is_own or f"{name}_from" not in columns or not isinstance(condition.rhs, datetime):
-        return None
-    return (name, compared, condition.rhs) if compared in ("gte", "gt", "lte", "lt") else None
-
-
-def _translated(rows: Rows, node: Any, alike: tuple[str, ...], *, asserted: bool = True) -> Q:
-    """A condition on rows as one on their counts: the columns that it is about have the same names."""
-    if isinstance(node, WhereNode):
-        asserted = asserted and not node.negated
-        is_left_out = _begins_otherwise if asserted and node.connector == AND else _never
-        parts = [
-            _translated(rows, each, alike, asserted=asserted)
-            for each in node.children
-            if not is_left_out(each)
-        ]
-        found = Q(*parts, _connector=node.connector)
-        return ~found if node.negated else found
-    if not (isinstance(node, Lookup) and isinstance(node.lhs, Col)):
-        raise _Unknown
-    target, alias = node.lhs.target, node.lhs.alias
-    if alias == rows.query.get_initial_alias():
-        path, name = target.name, target.name
-    else:
-        join: Any = rows.query.alias_map[alias]
-        if join.parent_alias != rows.query.get_initial_alias():
-            raise _Unknown
-        name = join.join_field.name
-        path = f"{name}__{target.name}"
-    if name not in alike:
-        raise _Unknown
-    return Q(**{f"{path}__{node.lookup_name}": node.rhs})
-
-
-def _tells_apart(node: Any) -> bool:
-    return _begins_otherwise(node) or (isinstance(node, WhereNode) and any(map(_tells_apart, node.children)))
-
-
-def _begins_otherwise(node: Any) -> bool:
-    """Whether it asks for what does not begin as `APART` says."""
-    if not (isinstance(node, WhereNode) and node.negated and len(node.children) == 1):
-        return False
-    asked: Any = node.children[0]
-    is_of_column = isinstance(asked, StartsWith) and isinstance(asked.lhs, Col)
-    return is_of_column and (asked.lhs.target.name, asked.rhs) == APART
-
-
-def _never(_: Any) -> bool:
-    return False
-
-
-def _begun_so(rows: Rows) -> int:
-    column, beginning = APART
-    return rows.order_by().filter(**{f"{column}__startswith": beginning}).count()
-
-
-def _within(rows: Rows, counts: Rows, spans: Iterable[Span], apart: tuple[str, ...]) -> int:
+def _within(rows: Rows, asked: Asked) -> int:
     """Whole blocks by their counts, and the rows of those on the edge of a span."""
-    inside, outside = Q(), Q()
-    bounds: dict[str, Any] = {}
-    for number, (name, compared, value) in enumerate(spans):
-        first, last = f"first_{number}", f"last_{number}"
-        bounds |= {first: Min(f"{name}_from"), last: Max(f"{name}_to")}
-        begins = compared in ("gte", "gt")
-        inside &= Q(**{f"{first if begins else last}__{compared}": value})
-        outside |= ~Q(**{f"{last if begins else first}__{compared}": value})
-    blocks = counts.values("block", *apart).annotate(total=Sum("rows"), **bounds)
-    near = blocks.exclude(total=0).filter(~outside)
-    near = near.annotate(is_whole=ExpressionWrapper(inside, output_field=BooleanField()))
-    total, edges = 0, defaultdict(list)
-    for block, *states, count, is_whole in near.values_list("block", *apart, "total", "is_whole"):
+    total, left, edges = 0, 0, defaultdict(list)
+    columns = ("block", *asked.apart, "total", "is_whole")
+    for block, *states, count, is_whole in asked.parts().values_list(*columns):
         if is_whole:
             total += count
         else:
+            left += count
             edges[tuple(states)].append(block)
     if not edges:
         return total
-    if sum(map(len, edges.values())) > MOST_PARTS:
+    if left > MOST_COUNTED:
         return rows.order_by().count()
-    return total + rows.order_by().filter(_on(edges, apart)).count()
-
-
-def _on(edges: dict[tuple[str, ...], list[int]], apart: tuple[str, ...]) -> Q:
-    """Rows of these blocks, in these states."""
-    found = Q()
-    for states, blocks in edges.items():
-        spans = Q()
-        for block in blocks:
-            spans |= Q(pk__gte=block * BLOCK, pk__lt=(block + 1) * BLOCK)
-        found |= spans & Q(**dict(zip(apart, states, strict=True)))
-    return found
+    return total + rows.order_by().filter(on(edges, asked.apart)).count()

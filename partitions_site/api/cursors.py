@@ -12,7 +12,9 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db.models import F, Field, Q, QuerySet
+from django.db.models.functions import Coalesce
 
+from core import blocks
 from partitions_site.api.errors import BadRequest
 
 Rows = QuerySet[Any, Any]
@@ -46,9 +48,23 @@ class _Place:
     back: bool
 
 
-def ordered(rows: Rows, orders: Sequence[Order], *, back: bool = False) -> Rows:
-    """`rows` in this order, or in the opposite one."""
-    return rows.order_by(*(_expression(rows, order, order.descending != back) for order in orders))
+def ordered(rows: Rows, orders: Sequence[Order], *, back: bool = False, by_index: bool = True) -> Rows:
+    """`rows` in this order, or in the opposite one. Not `by_index`: sorted, whatever the database thinks."""
+    return rows.order_by(*(_expression(rows, order, order.descending != back, by_index) for order in orders))
+
+
+def first(
+    rows: Rows, orders: Sequence[Order], limit: int, *, offset: int = 0, back: bool = False
+) -> list[Any]:
+    """So many of `rows` in this order, or in the opposite one, looked for in few blocks if there are such."""
+    if not limit:
+        return []
+    for near in blocks.near(rows, orders[0].column, descending=orders[0].descending != back):
+        some = ordered(near.rows, orders, back=back, by_index=False)[offset : offset + limit]
+        found = list(ordered(rows.filter(pk__in=some.values("pk")), orders, back=back))
+        if near.has_first(found, limit):
+            return found
+    return list(ordered(rows, orders, back=back)[offset : offset + limit])
 
 
 def cut(rows: Rows, orders: Sequence[Order], token: str, limit: int) -> Cut:
@@ -62,7 +78,7 @@ def cut(rows: Rows, orders: Sequence[Order], token: str, limit: int) -> Cut:
     back = place is not None and place.back
     if place:
         rows = rows.filter(_beyond(rows, orders, place))
-    found = list(ordered(rows, orders, back=back)[: limit + 1])
+    found = first(rows, orders, limit + 1, back=back)
     more, page = len(found) > limit, found[:limit]
     if back:
         page.reverse()
@@ -75,8 +91,8 @@ def cut(rows: Rows, orders: Sequence[Order], token: str, limit: int) -> Cut:
     )
 
 
-def _expression(rows: Rows, order: Order, descending: bool) -> Any:
-    column = F(order.column)
+def _expression(rows: Rows, order: Order, descending: bool, by_index: bool) -> Any:
+    column = F(order.column) if by_index else Coalesce(order.column, order.column)  # which no index has
     if not _can_be_null(rows, order):
         return column.desc() if descending else column.asc()
     return column.desc(nulls_first=True) if descending else column.asc(nulls_last=True)
@@ -89,9 +105,10 @@ def _beyond(rows: Rows, orders: Sequence[Order], place: _Place) -> Q:
         descending = order.descending != place.back
         beyond |= alike & _past(order.column, value, descending, _can_be_null(rows, order))
         alike &= Q(**{f"{order.column}__isnull": True} if value is None else {order.column: value})
-    first, value = orders[0], place.values[0]
-    if value is not None and not _can_be_null(rows, first):
-        beyond &= Q(**{f"{first.column}__{'lte' if first.descending != place.back else 'gte'}": value})
+    order, value = orders[0], place.values[0]
+    descending = order.descending != place.back
+    if value is not None and (descending or not _can_be_null(rows, order)):
+        beyond &= Q(**{f"{order.column}__{'lte' if descending else 'gte'}": value})
     return beyond
 
 

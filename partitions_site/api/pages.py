@@ -129,7 +129,7 @@ class Listing:
     def _page_by_offset(self, rows: Rows, orders: list[Order], offset: int, limit: int) -> Page:
         if self.bounded and offset > MOST_COUNTED:
             raise BadRequest(f"offset reaches {MOST_COUNTED} rows; page with cursor= beyond that")
-        found = list(cursors.ordered(rows, orders)[offset : offset + limit])
+        found = cursors.first(rows, orders, limit, offset=offset)
         if len(found) < limit and (found or not offset):
             return Page(found, offset + len(found))
         if not self.bounded:

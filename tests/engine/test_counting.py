@@ -144,11 +144,13 @@ class TestRuns:
         with django_assert_num_queries(4):
             counting.known(DagRun.objects.filter(of_types(["manual"]), run_after__gte=NOW + 7.5 * HOUR))
 
-    def test_in_too_many_parts_all_are_counted(self, dags, monkeypatch):
-        monkeypatch.setattr(counting, "MOST_PARTS", 2)
+    def test_of_too_many_on_the_edge_all_are_counted(self, dags, monkeypatch, django_assert_num_queries):
+        monkeypatch.setattr(counting, "MOST_COUNTED", 2)
         new = [made(each, of=dags[0], run_after=NOW + (each % 3) * HOUR) for each in range(20)]
         DagRun.objects.bulk_create(new)
-        assert right(DagRun.objects.filter(run_after__gte=NOW + HOUR))
+        with django_assert_num_queries(2) as asked:
+            assert counting.known(DagRun.objects.filter(run_after__gte=NOW + HOUR)) == 13
+        assert '"id" >=' not in asked[1]["sql"]
 
     @pytest.mark.parametrize(
         "asked", [Q(run_id="r1"), Q(state="success") | Q(note=""), Q(pk__in=[1]), ~Q(run_after__gte=NOW)]
