@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.db import transaction
+
 from core.models import DagRun
-from scheduling import claims, reports, turns
+from scheduling import claims, journal, reports, turns
 from scheduling.algebra.errors import PartitionError
 from scheduling.claims import LEASE, LeaseLost
+from scheduling.journal import ENGINE, Deed
 from scheduling.reports import Report
 from scheduling.runlog import RunLog
 
@@ -65,16 +68,22 @@ def keep(run: DagRun, hold: Hold | None, *, now: datetime, lease: timedelta = LE
     _log(run, log, now)
 
 
-def finish(run: DagRun, hold: Hold | None, report: Report, *, at: datetime, log: str = "") -> None:
+def finish(
+    run: DagRun, hold: Hold | None, report: Report, *, at: datetime, log: str = "", deed: Deed = ENGINE
+) -> None:
     """End `run` as `report` says.
 
     :param hold: who reports; None for a callback, whose token tells.
+    :param deed: whose token it was.
     :raises NotWithYou: if it is not with them any more.
     :raises NotAnOutlet: if they wrote an asset that the Dag does not; the run goes on then.
     """
     _check(run, hold)
+    said = "failed" if report.error else "success"
     try:
-        reports.conclude(run, report, at=at)
+        with transaction.atomic():
+            reports.conclude(run, report, at=at)
+            journal.note("run reported", deed=deed, at=at, about=run, key=run.partition_key, state=said)
     except LeaseLost:
         raise NotWithYou(_where(run)) from None
     _log(run, log, at)

@@ -1,5 +1,6 @@
 """Runs for other systems: `/api/v2/runs/claim`, `…/heartbeat`, `…/finish`, and the callbacks of webhooks."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core.models import Dag, DagRun, Outlet
-from partitions_site.api.auth import GROUPED, UNKEPT, Address, OpenAddress, check_may, sight_of
+from partitions_site.api.auth import GROUPED, UNKEPT, Address, OpenAddress, check_may, deed, sight_of
 from partitions_site.api.fields import Instant, JsonObject, OneOf, Text, Whole
 from partitions_site.api.forms import Form, read_body, row_id
 from partitions_site.api.runs import RunOut
@@ -161,7 +162,8 @@ class Finish(Address):
     def post(self, request: Request, run_pk: str) -> Response:
         asked, run = read_body(FinishIn, request), _find(request, run_pk)
         hold = Hold(asked["worker"], asked["attempt"])
-        elsewhere.finish(run, hold, _report(asked), at=timezone.now(), log=asked["log"])
+        report, at = _report(asked), timezone.now()
+        elsewhere.finish(run, hold, report, at=at, log=asked["log"], deed=deed(request))
         return _answer(_get(run_pk))
 
 
@@ -181,7 +183,8 @@ class Callback(OpenAddress):
         if asked["state"] == "running":
             elsewhere.keep(run, None, now=at, lease=webhooks.wait_of(run), log=asked["log"])
         else:
-            elsewhere.finish(run, None, _report(asked), at=at, log=asked["log"])
+            by = replace(deed(request), by=f"run {run.run_id}")
+            elsewhere.finish(run, None, _report(asked), at=at, log=asked["log"], deed=by)
         return _answer(_get(run_pk))
 
 

@@ -5,7 +5,7 @@ from functools import reduce
 
 import pytest
 
-from core.models import AssetEvent, DagRun, LogLine
+from core.models import AssetEvent, DagRun, JournalEntry, LogLine
 from partitions_site import roles
 from scheduling import claims, runs, webhooks
 from scheduling.runs import Ask
@@ -203,6 +203,11 @@ class TestCallback:
         answer = call_back({"state": "success", "log": "done"})
         assert (answer.status_code, answer.json()["state"]) == (200, "success")
         assert AssetEvent.objects.count() == 2
+
+    def test_is_in_the_journal_in_the_name_of_the_run(self, call_back, waiting):
+        call_back({"state": "success"})
+        entry = JournalEntry.objects.get(event="run reported")
+        assert (entry.by, entry.via, entry.extra) == (f"run {waiting.run_id}", "api", {"state": "success"})
 
     def test_may_say_that_it_goes_on(self, call_back, waiting):
         answer = call_back({"state": "running"})

@@ -44,8 +44,12 @@ BODIES = {
 """Bodies of what belongs to no group of assets, and of what would change nothing otherwise."""
 
 NOT_DEEDS = {
-    *("runs/claim", "runs/<str:run_pk>/heartbeat", "runs/<str:run_pk>/finish"),
-    *("backfills/dry_run", "heldRuns/<str:held_run_id>/reevaluate"),
+    *(
+        "runs/claim",
+        "runs/<str:run_pk>/heartbeat",
+        "backfills/dry_run",
+        "heldRuns/<str:held_run_id>/reevaluate",
+    ),
     *("assets/<str:asset_id>/queuedEvents", "dags/<str:dag_id>/assets/<str:asset_id>/queuedEvents"),
 }
 """Writes that no person answers for: what a run is doing says the run, nothing comes of others, and the last
