@@ -50,6 +50,12 @@ class TestSelection:
         text = read(visitor.get("/assets/hourly" + address)).text
         assert "46 partitions selected" in text  # the hour that never was is none of them
 
+    def test_where_a_list_stands_for_squares_nothing_is_to_be_dragged(self, visitor):
+        assert "Drag over squares" in read(visitor.get(self.DAY)).text
+        listed = read(visitor.get(f"{self.DAY}&state=missing")).text
+        assert "Drag over squares" not in listed
+        assert "Type what to select" in listed
+
 
 @pytest.mark.usefixtures("temperatures")
 class TestSlice:
