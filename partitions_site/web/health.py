@@ -15,7 +15,7 @@ from partitions_site.web.http import HtmxRequest, answer, later, sight_of
 from scheduling import board
 from scheduling import health as engine
 
-SHOWN = 50
+SHOWN = 20
 """Events, and held runs, that are named of those that wait for the engine."""
 
 
