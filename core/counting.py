@@ -9,9 +9,10 @@
 """
 
 from collections import defaultdict
+from typing import Any
 
 from django.db import connection, models, transaction
-from django.db.models import Q, Sum
+from django.db.models import Count, Q, Sum
 
 from core import locks
 from core.asked import APART, COUNTS, Asked, Rows, asked_by
@@ -43,6 +44,17 @@ def known(rows: Rows) -> int | None:
         found = asked.counts._default_manager.filter(asked.narrowed)
         total = int(found.aggregate(total=Sum("rows", default=0))["total"])
     return total if whole is rows else total - begun_so(whole) + begun_so(rows)
+
+
+def of_each(rows: Rows, *columns: str) -> dict[tuple[Any, ...], int]:
+    """How many `rows` there are of each kind, by columns that their counts have too."""
+    asked = asked_by(rows)
+    if asked is None or not asked.is_all or asked.spans or asked.tells_apart:
+        found = rows.order_by().values_list(*columns).annotate(total=Count("*"))
+    else:
+        counts = asked.counts._default_manager.filter(asked.narrowed)
+        found = counts.order_by().values_list(*columns).annotate(total=Sum("rows"))
+    return {tuple(kind): total for *kind, total in found if total}
 
 
 def begun_so(rows: Rows) -> int:

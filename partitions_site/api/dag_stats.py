@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from django.db.models import Count
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from core import counting
 from core.models import Dag, DagRun
 from partitions_site.api import wire
 from partitions_site.api.auth import GROUPED, Address, sight_of
@@ -54,10 +54,4 @@ class DagStats(Address):
 
 
 def _counted(dags: list[Dag]) -> dict[str, Any]:
-    rows = (
-        DagRun.objects.filter(dag__in=dags)
-        .values_list("dag_id", "state")
-        .annotate(count=Count("*"))
-        .order_by()
-    )
-    return {"counts": {(dag_id, state): count for dag_id, state, count in rows}}
+    return {"counts": counting.of_each(DagRun.objects.filter(dag__in=dags), "dag_id", "state")}

@@ -120,6 +120,22 @@ class TestRuns:
                     counting.fold()
             assert all_right(chance.sample(questions(), 25))
 
+    @pytest.mark.parametrize("narrowed", [Q(), Q(dag__dag_id="a"), Q(dag__dag_id__in=["c"]), Q(note="")])
+    def test_are_counted_by_kind(self, dags, narrowed):
+        new = [made(each, STATES[each % 6], of=dags[each % 2], begun=each % 5 > 0) for each in range(20)]
+        DagRun.objects.bulk_create(new)
+        DagRun.objects.filter(state="failed").delete()
+        rows = DagRun.objects.filter(narrowed)
+        kinds = {(run.dag_id, run.state) for run in rows}
+        by_hand = {kind: rows.filter(dag=kind[0], state=kind[1]).count() for kind in kinds}
+        assert counting.of_each(rows, "dag_id", "state") == by_hand
+
+    def test_are_counted_by_kind_from_what_is_kept(self, dags, django_assert_num_queries):
+        DagRun.objects.bulk_create(made(each, of=dags[0]) for each in range(3))
+        with django_assert_num_queries(1) as asked:
+            assert counting.of_each(DagRun.objects.filter(dag__in=dags), "state") == {("success",): 3}
+        assert "core_runcount" in asked[0]["sql"]
+
     def test_are_counted_through_their_lives(self, dags):
         for key in ("x", "y", "z"):
             runs.trigger(dags[0], Ask(key), deed=ALICE, at=NOW)
