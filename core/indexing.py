@@ -46,4 +46,4 @@ def _is_there(schema_editor: Any, table: str, name: str) -> bool:
         if schema_editor.connection.vendor != "postgresql":
             return name in schema_editor.connection.introspection.get_constraints(cursor, table)
         cursor.execute(_IS_VALID, [schema_editor.quote_name(table), name])
-        return cursor.fetchone() == (True,)
+        return bool(cursor.fetchone() == (True,))

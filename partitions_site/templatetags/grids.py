@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from partitions_site.templatetags.screens import percent, pictured, thousands
-from scheduling.board import Heat, Look, PlannedKey, Tally, number
+from scheduling.board import NOT_DEFINED, Heat, Look, PlannedKey, Tally, number
 from scheduling.board.squares import Cell, Grid, Head, Row
 
 register = template.Library()
@@ -144,7 +144,7 @@ def _mark(tally: Tally, words: str) -> str:
 
 def _square(cell: Cell, heat: Heat | None) -> str:
     look = f"c {cell.look.letter}" + (f" p{cell.share}" if cell.share < 3 else "")
-    if cell.is_unexpected:
+    if cell.outside == NOT_DEFINED:
         look += " x"
     if cell.is_late:
         look += " l"

@@ -1,6 +1,7 @@
 """The board of one asset: the bar of a period or of one slice, a grid or a list, and what is selected."""
 
 import re
+from collections import Counter
 from datetime import datetime
 
 from core.models import Asset, Partition
@@ -56,7 +57,7 @@ def board_of(request: HtmxRequest, row: Asset, now: datetime) -> dict[str, objec
         "late_keys": late_keys,
         "short_keys": short_keys,
         "short_count": len(short),
-        "unexpected_count": len(part.cells.unexpected_in(zoom)),
+        "outside": Counter(map(part.cells.outside, part.cells.unexpected_in(zoom))).items(),
         "wanted": _wanted(request),
         "grid": grid,
         "heat": board.measure(row, grid, request.GET.get("heat", "")),
@@ -155,7 +156,7 @@ def _listed(
     known = Partition.objects.filter(asset=row, key__in=[line.key for line in page.rows])
     by_key = {partition.key: partition for partition in known.select_related("attempt_run")}
     return {
-        "rows": [(line.key, line.look, by_key.get(line.key), line.is_unexpected) for line in page.rows],
+        "rows": [(line.key, line.look, by_key.get(line.key), line.outside) for line in page.rows],
         "count": page.count,
         "first": page.first,
         "last": page.last,

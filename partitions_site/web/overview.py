@@ -29,8 +29,8 @@ TROUBLE = (Look.FAILED, Look.HELD, Look.STALE)
 class Line:
     """One asset: its bar, its counts, its newest partition with data and when that came.
 
-    `behind`: how many newer ones have none, by their time; `newer` selects them. `lack`: what of it is being
-    drawn and not shown.
+    `behind`: how many newer ones have none, by their time; `newer` selects them. `unexpected` keys are not in
+    its definition, and never will be; `early` ones will. `lack`: what of it is being drawn and not shown.
     """
 
     asset: Asset
@@ -41,6 +41,7 @@ class Line:
     behind: int
     newer: str
     unexpected: int
+    early: int
     lack: Lack
 
 
@@ -120,7 +121,8 @@ def _drawn(assets: list[Asset], states: dict[int, Read], now: datetime) -> list[
             newest_at=came.get(asset.pk),
             behind=states[asset.pk].cells.behind,
             newer=board.spelled_newer(states[asset.pk].cells),
-            unexpected=len(states[asset.pk].cells.unexpected),
+            unexpected=len(states[asset.pk].cells.undefined),
+            early=len(states[asset.pk].cells.early),
             lack=states[asset.pk].lack,
         )
         for asset in assets

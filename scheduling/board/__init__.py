@@ -14,7 +14,7 @@ from scheduling.board.backfilling import (
     time_needed,
 )
 from scheduling.board.bars import Bar, draw
-from scheduling.board.cells import Cells, Look, Tally
+from scheduling.board.cells import NOT_DEFINED, NOT_DUE, Cells, Look, Tally
 from scheduling.board.choice import Choice, choose, chosen, example, spelled, spelled_newer
 from scheduling.board.dags import DagLine, lines, next_ticks, schedule_words, suggestions
 from scheduling.board.drawn import Lack
@@ -44,6 +44,8 @@ from scheduling.board.squares import Grid
 from scheduling.board.stretches import Stretch, in_lanes, named, spans, spans_in_lanes
 
 __all__ = [
+    "NOT_DEFINED",
+    "NOT_DUE",
     "STANDINGS",
     "BackfillFilter",
     "Bar",

@@ -97,18 +97,24 @@ class Tally:
         return ", ".join(f"{count:,} {look.word}" for look, count in self.parts) or "no partitions"
 
 
+NOT_DEFINED, NOT_DUE = "not in the definition", "not due yet"
+"""How a key is not in the definition: it never will be, or it will be when its time has come."""
+
+
 @dataclass(frozen=True)
 class Cells:
     """Keys in order and one look for each.
 
-    `unexpected` are keys that the asset's definition does not have: they are no part of any tally here. Those
-    in `apart`, with their looks, are too many to stand among the others.
+    `unexpected` are keys that the asset's definition does not have: they are no part of any tally here. Some
+    of them are only `early`: it will have them when their time has come. Those in `apart`, with their looks,
+    are too many to stand among the others.
     """
 
     places: Order
     looks: bytes
     unexpected: frozenset[str] = frozenset()
     apart: Mapping[str, Look] = field(default_factory=dict)
+    early: frozenset[str] = frozenset()
     kept: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)
     """What was drawn of these cells before: they never change."""
 
@@ -133,6 +139,17 @@ class Cells:
     def unexpected_at(self) -> list[int]:
         """Where keys stand that the definition does not have, ascending."""
         return sorted(self.places.where(self.unexpected)) if self.unexpected and not self.apart else []
+
+    @cached_property
+    def undefined(self) -> frozenset[str]:
+        """Keys that the definition does not have, nor ever will."""
+        return self.unexpected - self.early
+
+    def outside(self, key: str) -> str:
+        """In which way `key` is not in the definition, in words; empty if it is."""
+        if key not in self.unexpected:
+            return ""
+        return NOT_DUE if key in self.early else NOT_DEFINED
 
     def unexpected_in(self, zoom: str = "") -> list[str]:
         """Keys of one period that the definition does not have, or all of them."""

@@ -11,7 +11,8 @@ from scheduling.board.excerpts import Excerpt
 class KeyLine:
     key: str
     look: Look
-    is_unexpected: bool = False
+    outside: str = ""
+    """In which way the definition does not have it, in words."""
 
 
 def listed(
@@ -44,7 +45,7 @@ def listed_at(cells: Cells, positions: Sequence[int], *, first: int = 0, size: i
 def _lines(cells: Cells, found: Sequence[int]) -> list[KeyLine]:
     places = cells.places.places_at(found)
     return [
-        KeyLine(place.key, cells.look(at), place.key in cells.unexpected)
+        KeyLine(place.key, cells.look(at), cells.outside(place.key))
         for at, place in zip(found, places, strict=True)
     ]
 
@@ -66,4 +67,4 @@ def _unexpected(cells: Cells, zoom: str, first: int, size: int) -> Excerpt[KeyLi
         looks = dict(cells.apart)
     else:
         looks = {place.key: cells.look(at) for at, place in enumerate(cells.places) if place.key in shown}
-    return Excerpt([KeyLine(key, looks[key], is_unexpected=True) for key in shown], len(keys), first)
+    return Excerpt([KeyLine(key, looks[key], cells.outside(key)) for key in shown], len(keys), first)

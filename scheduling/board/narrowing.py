@@ -86,7 +86,8 @@ def _cut(cells: Cells, picked: Mapping[int, str]) -> Slice:
     chosen = [at for at, place in enumerate(order) if _has(segments_of(place.key), picked)]
     looks = bytes([cells.looks[at] for at in chosen])
     unexpected = cells.unexpected.intersection(order[at].key for at in chosen)
-    return Slice(Cells(Listed([order[at] for at in chosen]), looks, unexpected), chosen.__getitem__)
+    cut = Cells(Listed([order[at] for at in chosen]), looks, unexpected, early=unexpected & cells.early)
+    return Slice(cut, chosen.__getitem__)
 
 
 def _has(segments: Sequence[str], picked: Mapping[int, str]) -> bool:
@@ -108,7 +109,7 @@ def _of_defined(
     narrow = MultiPartitions(parts, delimiter=definition.delimiter)
     made = Defined(narrow, order.axis, wide * moments, order.now)
     apart = {key: look for key, look in cells.apart.items() if _has(segments_of(key), picked)}
-    narrowed = Cells(made, bytes(looks), frozenset(apart), apart)
+    narrowed = Cells(made, bytes(looks), frozenset(apart), apart, cells.early.intersection(apart))
     return Slice(narrowed, lambda at: at // wide * stride + lanes[at % wide])
 
 

@@ -7,13 +7,14 @@ from datetime import datetime
 from django.db.models import Max, Q
 
 from core.models import Asset, AssetEvent, ConsumedEvent, Dag, DagRun, HeldRun, LogLine, Outlet, Partition
-from scheduling import dynamic, holds, listening, rounds
+from scheduling import holds, listening, rounds
 from scheduling.algebra.mappers import Mapper
 from scheduling.algebra.phrases import key_list
 from scheduling.algebra.progress import Progress
 from scheduling.algebra.verdicts import Verdict
 from scheduling.belonging import EVERYTHING, Sight
 from scheduling.board.cells import Look
+from scheduling.board.reading import outside
 from scheduling.listening import UNKEYED, DagListening
 
 EVENTS = 20
@@ -69,7 +70,7 @@ class Facts:
     producers: list[Dag]
     held: list[Held]
     dependents: list[Dependent]
-    is_unexpected: bool = False
+    outside: str = ""
 
     @property
     def look(self) -> Look:
@@ -110,7 +111,7 @@ def facts(asset: Asset, key: str, *, now: datetime, sight: Sight = EVERYTHING) -
         producers=producers,
         held=[held[dag.pk, key] for dag in producers if (dag.pk, key) in held],
         dependents=_with_outcomes(wanted, held),
-        is_unexpected=not dynamic.expects(asset, key, now),
+        outside=outside(asset, key, now),
     )
 
 

@@ -1,14 +1,15 @@
 """The states of partitions as cells in order, kept until something has changed."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db.models import Q
 
 from core.models import Asset, Partition
+from scheduling import dynamic
 from scheduling.board import drawn, universe
-from scheduling.board.cells import Cells, Look
+from scheduling.board.cells import NOT_DEFINED, NOT_DUE, Cells, Look
 from scheduling.board.defined import Defined, axis_of
 from scheduling.board.drawn import Drawn, Lack
 from scheduling.board.labels import places
@@ -17,6 +18,8 @@ from scheduling.board.universe import MOST_KEYS, Universe
 
 MOST_LISTED = 20_000
 """Keys of a definition that are listed, for the sake of others that have to stand among them."""
+
+MOST_EARLY, AGES = 1000, timedelta(days=3660)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,13 @@ def read(assets: Sequence[Asset], *, now: datetime, patient: bool = True) -> dic
     return answer
 
 
+def outside(asset: Asset, key: str, now: datetime) -> str:
+    """In which way the definition of `asset` does not have `key`, in words; empty if it does."""
+    if dynamic.expects(asset, key, now):
+        return ""
+    return NOT_DUE if dynamic.expects(asset, key, now + AGES) else NOT_DEFINED
+
+
 def data_at(keys: Mapping[int, str]) -> dict[int, datetime | None]:
     """When the data of one partition of each asset came, by the asset. One query."""
     wanted = Q(pk__in=[])
@@ -96,15 +106,21 @@ def _undrawn(name: Hashable) -> Read:
 
 
 def _read(expected: Universe, found: Drawn, name: Hashable, before: Read | None) -> Read:
+    if expected.is_defined:  # where a key that nobody expects has no data any more, nothing is amiss
+        there = {key: look for key, look in found.loose.items() if look is not Look.MISSING}
+        found = replace(found, loose=there)
     unexpected = frozenset(found.loose) if expected.is_defined else frozenset()
+    early = _early(expected, unexpected)
     few = expected.count + len(found.loose) <= MOST_LISTED
     order = None if found.loose and few else _defined(expected)
     if order is None:
         left_off = found.left_off + max(0, expected.count - MOST_KEYS)
         listing = (expected.name, expected.count, tuple(found.loose))
         listed = before.cells.places if before and before.listing == listing else None
-        return Read(_listed(expected, found, unexpected, listed), left_off, name, listing)
-    return Read(Cells(order, _padded(found.looks, len(order)), unexpected, found.loose), found.left_off, name)
+        cells = _listed(expected, found, listed)
+        return Read(replace(cells, unexpected=unexpected, early=early), left_off, name, listing)
+    looks = _padded(found.looks, len(order))
+    return Read(Cells(order, looks, unexpected, found.loose, early), found.left_off, name)
 
 
 def _defined(expected: Universe) -> Defined | None:
@@ -123,12 +139,21 @@ def _defined(expected: Universe) -> Defined | None:
     return made
 
 
-def _listed(expected: Universe, found: Drawn, unexpected: frozenset[str], order: Order | None) -> Cells:
+def _early(expected: Universe, unexpected: Collection[str]) -> frozenset[str]:
+    """Keys that the definition has when their time has come. Of many, only the last are looked at."""
+    definition, now = expected.definition, expected.now
+    if definition is None or now is None or not definition.grows:
+        return frozenset()
+    newest = sorted(unexpected, reverse=True)[:MOST_EARLY]
+    return frozenset(key for key in newest if definition.contains(key, now + AGES))
+
+
+def _listed(expected: Universe, found: Drawn, order: Order | None) -> Cells:
     keys = expected.keys
     looks = _padded(found.looks, expected.count)[expected.count - len(keys) :]
     by_key = {**dict(zip(keys, looks, strict=True)), **found.loose}
     listed = order if isinstance(order, Listed) else _in_order((*keys, *sorted(found.loose)))
-    return Cells(listed, bytes([by_key[place.key] for place in listed.listed]), unexpected)
+    return Cells(listed, bytes([by_key[place.key] for place in listed.listed]))
 
 
 def _padded(looks: bytes, size: int) -> bytes:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from scheduling.algebra.keys import DEFAULT_DELIMITER
 from scheduling.algebra.selections import quoted
-from scheduling.board.cells import Look, Tally
+from scheduling.board.cells import NOT_DEFINED, NOT_DUE, Look, Tally
 
 MOST_SPELLED = 62
 """Rows of a column that are selected one by one."""
@@ -13,14 +13,19 @@ MOST_SPELLED = 62
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One square: a partition (`key`), or several of one period (`zoom`) and so many unexpected ones."""
+    """One square: a partition (`key`), or several of one period (`zoom`).
+
+    `outside`: in which way the definition does not have the key. Of several, so many are `unexpected`, and of
+    those so many only `early`.
+    """
 
     look: Look
     tally: Tally
     key: str = ""
     zoom: str = ""
-    is_unexpected: bool = False
+    outside: str = ""
     unexpected: int = 0
+    early: int = 0
     is_chosen: bool = False
     is_late: bool = False
     is_short: bool = False
@@ -35,9 +40,10 @@ class Cell:
         more = (", late" if self.is_late else "") + (", fired without some keys" if self.is_short else "")
         more += ", selected" if self.is_chosen else ""
         if self.key:
-            stray = ", not in the definition" if self.is_unexpected else ""
+            stray = f", {self.outside}" if self.outside else ""
             return f"{self.key}: {self.look.word}{stray}{more}"
-        apart = f", {self.unexpected:,} not in the definition" if self.unexpected else ""
+        others = ((self.unexpected - self.early, NOT_DEFINED), (self.early, NOT_DUE))
+        apart = "".join(f", {count:,} {words}" for count, words in others if count)
         return f"{self.zoom}: {self.tally.words}{apart}{more}"
 
 
@@ -70,7 +76,7 @@ class Row:
     def spelled(self, at: int) -> list[str]:
         """What selects each square of its box in one column, of those that are expected."""
         before, after = self.around or ("", "")
-        expected = [cell for cell in self.boxes[at] if not cell.is_unexpected]
+        expected = [cell for cell in self.boxes[at] if not cell.outside]
         return [cell.key or f"{before}[{cell.zoom}...{cell.zoom}]{after}" for cell in expected]
 
 

@@ -1,26 +1,23 @@
 """Keys that the definition of their asset will never have, and what waits because they do not count."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db.models import Q
 
 from core.models import Asset, Dag, Dependency, HeldRun, MappingProblem, Outlet
-from scheduling import dynamic, listening, mapping, rounds
-from scheduling.algebra import specs
+from scheduling import listening, mapping, rounds
 from scheduling.algebra.errors import PartitionError
 from scheduling.belonging import Sight
 from scheduling.board.panels import not_counted
-from scheduling.board.reading import Read, read
+from scheduling.board.reading import read
 from scheduling.listening import DagListening
 
 MOST_ASSETS = 20
 MOST_MAPPED = 20
 MOST_KEYS = 1000
 """Keys of one asset that are looked at; of more, the newest."""
-
-_LONG = timedelta(days=3660)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +41,7 @@ def unexpected(*, now: datetime, sight: Sight) -> list[Unexpected]:
     if not assets:
         return []
     states = read(assets, now=now, patient=False)
-    strays = {asset: _strays(asset, states[asset.pk], now) for asset in assets}
+    strays = {asset: _newest(states[asset.pk].cells.undefined) for asset in assets}
     strays = {asset: keys for asset, keys in strays.items() if keys}
     holding, refusing, made = _holding(strays, sight), _refusing(strays, sight), _made(strays)
     return [
@@ -59,27 +56,8 @@ def unexpected(*, now: datetime, sight: Sight) -> list[Unexpected]:
     ]
 
 
-_known: dict[int, tuple[Hashable, tuple[str, ...]]] = {}
-"""Such keys of each asset as they were last, under the name of its cells."""
-
-
-def _strays(asset: Asset, state: Read, now: datetime) -> tuple[str, ...]:
-    """What `_never` says, asked again only if the cells of the asset are others."""
-    name, keys = _known.get(asset.pk, (None, ()))
-    if name != state.name:
-        keys = _never(asset, state.cells.unexpected, now)
-        _known[asset.pk] = state.name, keys
-    return keys
-
-
-def _never(asset: Asset, keys: frozenset[str], now: datetime) -> tuple[str, ...]:
-    """Those that are none of its keys, nor will be once their time has come."""
-    try:
-        definition = dynamic.bound(specs.load(asset.partitions, "partitions"))
-        newest = sorted(keys, reverse=True)[:MOST_KEYS]
-        return tuple(key for key in newest if not definition.contains(key, now + _LONG))
-    except PartitionError:  # the page of definitions says what is wrong with it
-        return ()
+def _newest(keys: Collection[str]) -> tuple[str, ...]:
+    return tuple(sorted(keys, reverse=True)[:MOST_KEYS])
 
 
 def _holding(strays: dict[Asset, tuple[str, ...]], sight: Sight) -> dict[int, set[str]]:

@@ -141,7 +141,7 @@ class TestRows:
         [row] = lay_out(cells(keys, looks, unexpected=["2026-03-14T02"])).groups[0].rows
         assert (row.done, row.tally.total) == (22, 23)
         [cell] = row.boxes[2]
-        assert cell.is_unexpected
+        assert cell.outside == "not in the definition"
         assert cell.words == "2026-03-14T02: materialized, not in the definition"
 
     @given(st.lists(st.sampled_from(list(Look)), min_size=2, max_size=900))

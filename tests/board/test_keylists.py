@@ -43,7 +43,7 @@ class TestListed:
         drawn = cells([*days("2026-03-01", 5), "oops"], unexpected=["oops", "2026-03-02"])
         found = listed(drawn, only_unexpected=True)
         assert keys(found) == ["oops", "2026-03-02"]
-        assert all(line.is_unexpected for line in found.rows)
+        assert all(line.outside for line in found.rows)
 
     def test_what_nobody_expects_is_not_among_those_in_its_state(self):
         drawn = cells([*days("2026-03-01", 5), "oops"], unexpected=["oops", "2026-03-02"])
