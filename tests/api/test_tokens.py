@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import jwt
 import pytest
+from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from core.models import JournalEntry
@@ -252,6 +253,22 @@ class TestPersonalTokens:
 
     def test_a_wrong_one_is_refused(self, anyone):
         assert anyone.get("/api/v2/assets", **bearer("pt_" + "0" * 64)).status_code == 401
+
+    def test_sleeps_while_its_owner_is_shut_out_and_ends_with_them(self, api, anyone):
+        token = self.made(api)["token"]
+        owners = User.objects.filter(username=roles.OPERATOR)
+        for active, status in ((False, 401), (True, 200)):
+            owners.update(is_active=active)
+            assert anyone.get("/api/v2/assets", **bearer(token)).status_code == status
+        owners.delete()
+        assert anyone.get("/api/v2/assets", **bearer(token)).status_code == 401
+
+    def test_does_no_more_than_its_owner_may_by_now(self, api, anyone, lab):
+        token = self.made(api, scope="all")["token"]
+        User.objects.get(username=roles.OPERATOR).groups.set(Group.objects.filter(name=roles.VIEWER))
+        answer = anyone.patch("/api/v2/dags/lab_plain", {"is_paused": True}, **bearer(token))
+        assert answer.status_code == 403
+        assert anyone.get("/api/v2/assets", **bearer(token)).status_code == 200
 
     def test_making_and_revoking_are_in_the_journal(self, api):
         made = self.made(api)
