@@ -92,12 +92,18 @@ class _Lines:
 
     def __init__(self, log: RunLog, task_id: str) -> None:
         self._log, self._task_id = log, task_id
-        self._started = ""
+        self._started, self._is_returned = "", False
 
     def write(self, text: str) -> None:
-        whole, newline, self._started = (self._started + text).rpartition("\n")
-        if newline:
-            self._log.add(whole, self._task_id)
+        if self._is_returned and text and not text.startswith("\n"):  # a bar that is drawn over itself
+            self._end("")
+        end = max(text.rfind("\n"), text.rfind("\r", 0, -1))
+        if end >= 0:
+            self._end(text[:end])
+            text = text[end + 1 :]
+        # No more than will be kept: one that never ends its line costs neither memory nor time.
+        self._started += text[: LONGEST_LINE - len(self._started)]
+        self._is_returned = text.endswith("\r") or (self._is_returned and not text)
 
     def say(self, message: str) -> None:
         """A message of its own, whatever line was begun."""
@@ -106,6 +112,10 @@ class _Lines:
     def close(self) -> None:
         if self._started:
             self._log.add(self._started, self._task_id)
+
+    def _end(self, text: str) -> None:
+        self._log.add(self._started + text, self._task_id)
+        self._started, self._is_returned = "", False
 
 
 _capture: ContextVar[_Lines | None] = ContextVar("capture", default=None)

@@ -12,6 +12,10 @@ from tests.engine.executing import SECOND, claimed, defined, log, run
 from tests.engine.world import NOW
 
 
+def texts(lines: runlog.RunLog) -> list[str]:
+    return [line.text for line in lines._lines]
+
+
 @pytest.mark.django_db
 class TestLog:
     def test_keeps_prints_and_log_records_with_their_task(self, directory):
@@ -81,6 +85,23 @@ class TestLog:
         )
         assert log(run()) == ["x" * runlog.LONGEST_LINE, "\ufffd?é東"]
 
+    def test_shows_a_bar_that_is_drawn_over_itself_while_it_is_drawn(self):
+        lines = runlog.RunLog(DagRun(pk=1, attempt=1), lambda: NOW)
+        with runlog.capturing(lines, "t"):
+            for text in ("1 %\r", "2 %\r", "", "\r3 %", "\r4 %\r5 %", "\r", "\n", "done\r\n", "so "):
+                print(text, end="")
+            assert texts(lines) == ["1 %", "2 %", "", "3 %", "4 %", "5 %", "done"]
+        assert texts(lines)[-1] == "so "
+
+    def test_keeps_no_more_of_a_line_than_is_stored_while_it_grows(self):
+        lines = runlog.RunLog(DagRun(pk=1, attempt=1), lambda: NOW)
+        with runlog.capturing(lines, "t"):
+            for _ in range(3):
+                print("." * 7000, end="")
+            assert len(runlog._capture.get()._started) == runlog.LONGEST_LINE
+            print("\nnext")
+        assert texts(lines) == ["." * runlog.LONGEST_LINE, "next"]
+
     def test_of_threads_that_run_at_once_does_not_mix(self):
         ran = [DagRun(pk=number, attempt=1) for number in (1, 2)]
         logs = [runlog.RunLog(each, lambda: NOW) for each in ran]
@@ -100,8 +121,7 @@ class TestLog:
         for thread in threads:
             thread.join()
         for number in (0, 1):
-            texts = [line.text for line in logs[number]._lines]
-            assert texts == [f"WARNING acme: {number}", f"run {number}"] * 50
+            assert texts(logs[number]) == [f"WARNING acme: {number}", f"run {number}"] * 50
 
     def test_stands_before_whatever_stream_there_is(self, directory, capsys):
         """A console that is set up again between runs is captured all the same, and keeps its properties."""
