@@ -7,6 +7,9 @@ from datetime import timedelta
 
 from scheduling.algebra.errors import InvalidDefinition
 
+LONGEST = timedelta(days=36_500)
+"""No instant that is so far from one of ours is beyond what a calendar has."""
+
 _UNITS = {
     "d": timedelta(days=1),
     "h": timedelta(hours=1),
@@ -25,6 +28,8 @@ def duration(value: object) -> timedelta:
     found = _read(value)
     if found is None or found <= timedelta(0):
         raise InvalidDefinition(f"{value!r} is not a span of time; write it like 10m, 6h or 1d12h")
+    if found > LONGEST:
+        raise InvalidDefinition(f"{value!r} is too long: a span of time has {LONGEST.days}d at most")
     return found
 
 
@@ -45,7 +50,9 @@ def _read(value: object) -> timedelta | None:
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
             return timedelta(seconds=value)
-        except (OverflowError, ValueError):
+        except OverflowError:
+            return timedelta.max if value > 0 else None
+        except ValueError:
             return None
     found = _TEXT.fullmatch(value) if isinstance(value, str) else None
     if not found:
@@ -54,7 +61,7 @@ def _read(value: object) -> timedelta | None:
     try:
         return sum((unit * int(count) for unit, count in counts if count), timedelta(0))
     except OverflowError:
-        return None
+        return timedelta.max
 
 
 def _counts(span: timedelta) -> list[tuple[str, int]]:

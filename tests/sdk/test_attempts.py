@@ -73,6 +73,14 @@ class TestArguments:
             ({"retry_backoff": "2"}, "retry_backoff is a number"),
             ({"run_timeout": 0}, "run_timeout: 0 is not a span of time"),
             ({"run_timeout": "1h30"}, "run_timeout: '1h30' is not a span of time; write it like 10m"),
+            (
+                {"run_timeout": "36501d"},
+                "run_timeout: '36501d' is too long: a span of time has 36500d at most",
+            ),
+            ({"run_timeout": "9" * 20 + "d"}, "is too long"),
+            ({"retry_delay": 1e300}, "retry_delay: 1e[+]300 is too long"),
+            ({"retry_delay": -1e300}, "is not a span of time"),
+            ({"retry_delay": timedelta.max}, "is too long"),
         ],
     )
     def test_that_cannot_be_are_named(self, arguments, sentence):
