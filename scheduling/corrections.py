@@ -105,7 +105,7 @@ def delete(run: DagRun, *, deed: Deed, at: datetime) -> None:
     HeldRun.objects.filter(run=run).update(state=HeldRun.State.SUPERSEDED, run=None)
     for row in became:
         _refresh(row, at)
-    states.forget_run(run, at)
+    states.forget_runs([run], at)
     locked.delete()
 
 

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import TypeVar
 
 from django.db.models import F, Q, QuerySet
 
@@ -11,6 +12,7 @@ from core.models import Asset, AssetEvent, BackfillPartition, DagRun, Outlet, Pa
 from scheduling import dating
 
 Attempt = Partition.Attempt
+Some = TypeVar("Some")
 
 DATA = ("partition_date", "data_at", "last_event_id", "extra", "updated_at")
 """What an event says of its partition."""
@@ -36,8 +38,8 @@ def record_events(events: Sequence[AssetEvent], at: datetime) -> None:
     run = next((event.source_run for event in events if event.source_run), None)
     _write_data([event for _, event in sorted(latest.items())], at, by_run=run is not None)
     if run:
-        fresh = _any_of(latest).filter(stale_since__lte=run.queued_at)
-        fresh.update(stale_since=None)
+        for pairs in _portions(sorted(latest)):
+            _any_of(pairs).filter(stale_since__lte=run.queued_at).update(stale_since=None)
 
 
 def record_attempt(
@@ -66,39 +68,37 @@ def pairs_of(run: DagRun, keys: Collection[str]) -> list[tuple[int, str]]:
 def forget_attempt(run: DagRun, at: datetime) -> None:
     """Partitions that still say `run` is at work on them say again how the attempt before it ended.
 
-    That is so after a cancellation, when its worker is lost, and where a run that chose its keys itself did
-    not write its own.
+    That is so after a cancellation, when its worker is lost, where a run that chose its keys itself did not
+    write its own, and where its Dag has ceased to write an asset while it ran.
     """
     left = Partition.objects.filter(attempt_run=run, attempt=Attempt.RUNNING)
     _fall_back(_locked(left), at, besides=run)
 
 
-def forget_run(run: DagRun, at: datetime) -> None:
-    """`run` goes off the record: partitions that say it failed say how the run before it ended."""
-    left = Partition.objects.filter(outcome_run=run, outcome=Attempt.FAILED)
-    before = _attempts_before(run) if left.exists() else {}
-    for key in set(left.values_list("key", flat=True)):
-        attempt, other = before.get(key, (Attempt.NONE, None))
-        left.filter(key=key).update(
-            outcome=attempt, outcome_run=other, outcome_at=other.started_at if other else None
-        )
-    shown = Partition.objects.filter(attempt_run=run, attempt__in=[Attempt.RUNNING, Attempt.FAILED])
-    _fall_back(_locked(shown), at, besides=run)
+def forget_runs(runs: Sequence[DagRun], at: datetime) -> None:
+    """`runs` go off the record: partitions that say one runs or failed say how the one before it ended."""
+    named = Partition.objects.filter(Q(attempt_run__in=runs) | Q(outcome_run__in=runs))
+    _locked(named)
+    touched = {pk for pks in named.values_list("attempt_run", "outcome_run") for pk in pks}
+    for run in runs:
+        if run.pk in touched:
+            _forget_run(run, at)
 
 
 def take_data(asset: Asset, keys: Collection[str], at: datetime) -> None:
     """The partitions have no data and nothing to say of how it came; who is at work on them still is."""
-    pks = _locked(Partition.objects.filter(asset=asset, key__in=keys))
-    Partition.objects.filter(pk__in=pks).update(
-        data_at=None,
-        last_event=None,
-        extra={},
-        outcome=Attempt.NONE,
-        outcome_run=None,
-        outcome_at=None,
-        stale_since=None,
-    )
-    _fall_back(pks, at)
+    for some in _portions(sorted(keys)):
+        pks = _locked(Partition.objects.filter(asset=asset, key__in=some))
+        Partition.objects.filter(pk__in=pks).update(
+            data_at=None,
+            last_event=None,
+            extra={},
+            outcome=Attempt.NONE,
+            outcome_run=None,
+            outcome_at=None,
+            stale_since=None,
+        )
+        _fall_back(pks, at)
 
 
 def make_stale(keys_of: Mapping[int, Collection[str]], at: datetime) -> None:
@@ -107,6 +107,19 @@ def make_stale(keys_of: Mapping[int, Collection[str]], at: datetime) -> None:
     pairs = {(asset_id, key) for dag_id, asset_id in outlets for key in keys_of[dag_id]}
     for some in _portions(sorted(pairs)):
         Partition.objects.filter(pk__in=_locked(_any_of(some))).update(stale_since=at, updated_at=at)
+
+
+def _forget_run(run: DagRun, at: datetime) -> None:
+    left = Partition.objects.filter(outcome_run=run, outcome=Attempt.FAILED)
+    for keys in _portions(sorted(set(left.values_list("key", flat=True)))):
+        before = _attempts_before(run, keys)
+        for key in keys:
+            attempt, other = before.get(key, (Attempt.NONE, None))
+            left.filter(key=key).update(
+                outcome=attempt, outcome_run=other, outcome_at=other.started_at if other else None
+            )
+    shown = Partition.objects.filter(attempt_run=run, attempt__in=[Attempt.RUNNING, Attempt.FAILED])
+    _fall_back(_locked(shown), at, besides=run)
 
 
 def _record_pairs(run: DagRun, attempt: Attempt, at: datetime, pairs: Sequence[tuple[int, str]]) -> None:
@@ -133,9 +146,11 @@ def _older(kind: str, run: DagRun, begun: datetime) -> Q:
 
 def _fall_back(pks: Sequence[int], at: datetime, *, besides: DagRun | None = None) -> None:
     """Partitions say which of their attempts is the latest, now that the one they named is none."""
-    if not pks:
-        return
-    rows = Partition.objects.filter(pk__in=pks)
+    for some in _portions(pks):
+        _fall_some_back(Partition.objects.filter(pk__in=some), at, besides)
+
+
+def _fall_some_back(rows: QuerySet[Partition], at: datetime, besides: DagRun | None) -> None:
     rows.update(attempt=F("outcome"), attempt_run=F("outcome_run"), attempt_at=F("outcome_at"), updated_at=at)
     at_work = DagRun.objects.filter(
         Q(partition_key__in=rows.values("key")) | Q(partition_keys__isnull=False),
@@ -144,9 +159,14 @@ def _fall_back(pks: Sequence[int], at: datetime, *, besides: DagRun | None = Non
     )
     if besides:
         at_work = at_work.exclude(pk=besides.pk)
+    keys = set(rows.values_list("key", flat=True))
     for run in at_work.distinct().order_by("started_at", "pk"):
         written = Outlet.objects.filter(dag=run.dag_id).values("asset")
-        mine = rows.filter(_older("attempt", run, run.started_at or at), asset__in=written, key__in=run.keys)
+        mine = rows.filter(
+            _older("attempt", run, run.started_at or at),
+            asset__in=written,
+            key__in=keys.intersection(run.keys),
+        )
         mine.update(attempt=Attempt.RUNNING, attempt_run=run, attempt_at=run.started_at)
 
 
@@ -155,9 +175,9 @@ def _locked(rows: QuerySet[Partition]) -> list[int]:
     return [row.pk for row in rows.order_by("asset_id", "key").select_for_update(no_key=True).only("pk")]
 
 
-def _portions(pairs: Sequence[tuple[int, str]]) -> Iterator[Sequence[tuple[int, str]]]:
-    for start in range(0, len(pairs), MOST_PAIRS):
-        yield pairs[start : start + MOST_PAIRS]
+def _portions(whole: Sequence[Some]) -> Iterator[Sequence[Some]]:
+    for start in range(0, len(whole), MOST_PAIRS):
+        yield whole[start : start + MOST_PAIRS]
 
 
 def _any_of(pairs: Iterable[tuple[int, str]]) -> QuerySet[Partition]:
@@ -191,12 +211,12 @@ def _open_partitions(run: DagRun, at: datetime, pairs: Sequence[tuple[int, str]]
     )
 
 
-def _attempts_before(run: DagRun) -> dict[str, tuple[Attempt, DagRun]]:
-    """How the last attempt at each of its keys ended that was not of `run`, and of which run that was."""
+def _attempts_before(run: DagRun, keys: Sequence[str]) -> dict[str, tuple[Attempt, DagRun]]:
+    """How the last attempt at each of `keys` ended that was not of `run`, and of which run that was."""
     ended = (DagRun.State.SUCCESS, DagRun.State.FAILED)
-    alone = DagRun.objects.filter(dag=run.dag, partition_key__in=run.keys, state__in=ended)
+    alone = DagRun.objects.filter(dag=run.dag, partition_key__in=keys, state__in=ended)
     ranged = BackfillPartition.objects.filter(
-        target__dag=run.dag, key__in=run.keys, run__partition_keys__isnull=False, run__state__in=ended
+        target__dag=run.dag, key__in=keys, run__partition_keys__isnull=False, run__state__in=ended
     )
     found = [(each.partition_key or "", each, each.state) for each in alone.exclude(pk=run.pk)]
     found += [

@@ -3,15 +3,17 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 
 from core.models import DagRun, Partition
-from scheduling import claims, corrections, runs, states
+from scheduling import claims, corrections, newruns, runs, states
 from tests.engine.world import (
     ALICE,
     IDENTITY,
     MINUTE,
     NOW,
     RUNTIME,
+    asset,
     consumer,
     dag,
     emit,
@@ -22,6 +24,15 @@ from tests.engine.world import (
 )
 
 pytestmark = pytest.mark.django_db
+
+
+def no_more_than(most):
+    def check(execute, sql, params, many, context):
+        if sql.startswith(("SELECT", "UPDATE")):
+            assert len(params or ()) <= most, (len(params), sql)
+        return execute(sql, params, many, context)
+
+    return check
 
 
 def state():
@@ -158,6 +169,31 @@ class TestLost:
         attempts.lost(run)
         attempts.lost(attempts.start(run))
         assert state() == (False, "failed")
+
+
+class TestManyKeys:
+    """SQLite takes 32,766 values in a statement, or 250,000 as Debian builds it."""
+
+    @pytest.fixture
+    def keys(self, monkeypatch):
+        monkeypatch.setattr(states, "MOST_PAIRS", 3)
+        with connection.execute_wrapper(no_more_than(20)):
+            yield [f"k{number:02}" for number in range(40)]
+
+    def test_of_a_run_that_names_them_are_recorded(self, attempts, keys):
+        states.make_stale({attempts.dag.pk: keys}, NOW)
+        finish(attempts.start(), "out", keys=keys, at=NOW + 5 * MINUTE)
+        assert {row.state for row in Partition.objects.exclude(key="k")} == {"materialized"}
+
+    def test_are_all_shown_as_before_when_the_run_ends_otherwise(self, attempts, keys):
+        new = newruns.NewRun(attempts.dag, runs.Type.BACKFILL, partition_keys=keys)
+        [run, other] = newruns.create([new, new], at=NOW)
+        claims.stop(start(run), at=NOW + MINUTE)
+        claims.fail(start(other, at=NOW + MINUTE), "boom", at=NOW + 2 * MINUTE)
+        assert set(Partition.objects.values_list("attempt", flat=True)) == {"failed"}
+        corrections.delete(DagRun.objects.get(pk=other.pk), deed=ALICE, at=NOW + 2 * MINUTE)
+        states.take_data(asset("out"), keys, NOW + 2 * MINUTE)
+        assert set(Partition.objects.values_list("attempt", flat=True)) == {""}
 
 
 class TestOffTheRecord:
