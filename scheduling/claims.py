@@ -133,6 +133,7 @@ def fail(run: DagRun, error: str, *, at: datetime) -> None:
     """
     _end(run, State.FAILED, at, error)
     states.record_attempt(run, Attempt.FAILED, at)
+    states.forget_attempt(run, at)
 
 
 @transaction.atomic

@@ -83,6 +83,7 @@ def mark(run: DagRun, state: State, *, deed: Deed, at: datetime) -> None:
     )
     run.refresh_from_db()
     states.record_attempt(run, Attempt(state), at)
+    states.forget_attempt(run, at)
     outcomes.follow(run)
     journal.note("run marked", deed=deed, at=at, about=run, key=run.partition_key, was=was, state=state)
     doorbell.ring(Bell.START)
@@ -111,12 +112,13 @@ def delete(run: DagRun, *, deed: Deed, at: datetime) -> None:
 
 @transaction.atomic
 def forget_keys(runs: Sequence[DagRun], *, deed: Deed, at: datetime) -> None:
-    """Blank the key and the date of `runs`: they count for no partition any more."""
+    """Blank the key and the date of `runs`: they count for no partition any more, whatever they are at."""
     for run in runs:
         journal.note("run key cleared", deed=deed, at=at, about=run, key=run.partition_key)
     DagRun.objects.filter(pk__in=[run.pk for run in runs]).update(
         partition_key=None, partition_date=None, updated_at=at
     )
+    states.forget_runs([run for run in runs if run.partition_key is not None], at)
 
 
 def _refresh(gone: HeldRun, at: datetime) -> None:

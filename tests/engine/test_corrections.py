@@ -77,6 +77,12 @@ class TestMark:
         assert claims.claim(run.pk, worker="w", now=NOW) is None
         assert run.ended_at == NOW
 
+    def test_leaves_nothing_at_work_where_the_dag_has_ceased_to_write(self, run):
+        start(run)
+        run.dag.outlets.all().delete()
+        corrections.mark(run, State.FAILED, deed=ALICE, at=NOW)
+        assert part("out", "k").state == "missing"
+
     def test_says_in_the_journal_from_what_to_what(self, run):
         corrections.mark(run, State.FAILED, deed=ALICE, at=NOW)
         assert deeds("run marked") == [("alice", run.run_id, {"was": "queued", "state": "failed"})]
@@ -156,3 +162,23 @@ class TestForgetKeys:
         run.refresh_from_db()
         assert (run.partition_key, run.partition_date, run.state) == (None, None, "queued")
         assert JournalEntry.objects.get(event="run key cleared").partition_key == "k"
+
+    def test_of_one_that_runs_leaves_its_partition_as_it_was(self, run):
+        start(run)
+        corrections.forget_keys([run], deed=ALICE, at=NOW)
+        assert part("out", "k").state == "missing"
+        claims.fail(DagRun.objects.get(), "boom", at=NOW + MINUTE)
+        assert part("out", "k").state == "missing"
+
+    def test_of_some_that_failed_leaves_the_failure_before(self, run):
+        failed = [run, *(runs.trigger(run.dag, Ask("k"), deed=ALICE, at=NOW) for _ in range(2))]
+        for number, each in enumerate(failed):
+            claims.fail(start(each, at=NOW + number * MINUTE), "boom", at=NOW + number * MINUTE)
+        assert part("out", "k").attempt_run == failed[2]
+        corrections.forget_keys(failed[1:], deed=ALICE, at=NOW + 3 * MINUTE)
+        assert (part("out", "k").state, part("out", "k").attempt_run) == ("failed", run)
+
+    def test_of_a_success_leaves_its_data(self, run):
+        finish(start(run), "out")
+        corrections.forget_keys([run], deed=ALICE, at=NOW)
+        assert part("out", "k").state == "materialized"

@@ -171,6 +171,17 @@ class TestLost:
         assert state() == (False, "failed")
 
 
+class TestAnAssetThatIsNotWrittenAnyMore:
+    @pytest.mark.parametrize(("end", "state_before"), [("failed", "failed"), ("cancelled", "failed")])
+    def test_says_how_the_attempt_before_ended(self, attempts, end, state_before):
+        attempts.failed()
+        run = attempts.running()
+        attempts.dag.outlets.all().delete()
+        getattr(attempts, end)(run)
+        assert state() == (False, state_before)
+        assert part("out", "k").attempt_run != run
+
+
 class TestManyKeys:
     """SQLite takes 32,766 values in a statement, or 250,000 as Debian builds it."""
 
