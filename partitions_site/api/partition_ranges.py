@@ -1,5 +1,6 @@
 """Partitions as ranges of neighbours that look alike: `?ranges=true` of an asset's partitions."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.http import QueryDict
@@ -42,15 +43,9 @@ def answered(asset: Asset, query: QueryDict) -> dict[str, Any]:
 
     :raises Unprocessable: for a state that no partition has.
     """
-    segments = dimensions.asked_for(asset, query)
-    keys, prefix = _texts(query, "partition_key"), "".join(_texts(query, "partition_key_prefix_pattern")[:1])
-
-    def has(key: str) -> bool:
-        return (not keys or key in keys) and key.startswith(prefix) and segments.has(key)
-
+    has = narrowing(asset, query)
     cells = board.read([asset], now=timezone.now())[asset.pk].cells
-    is_narrowed = bool(keys or prefix or query.getlist("dimension"))
-    found = board.spans_in_lanes(cells, _looks(query), has if is_narrowed else None)
+    found = board.spans_in_lanes(cells, _looks(query), has)
     offset, limit = number(query, "offset", 0), min(number(query, "limit", LIMIT), MOST_ROWS)
     page = {
         "ranges": board.named(cells, found[offset : offset + limit]),
@@ -58,6 +53,17 @@ def answered(asset: Asset, query: QueryDict) -> dict[str, Any]:
         "partition_count": sum(len(positions) for _, positions in found),
     }
     return RangesOut(page).data
+
+
+def narrowing(asset: Asset, query: QueryDict) -> Callable[[str], bool] | None:
+    """Whether a key is one of those that a query asks for; nothing if it asks for all."""
+    segments = dimensions.asked_for(asset, query)
+    keys, prefix = _texts(query, "partition_key"), "".join(_texts(query, "partition_key_prefix_pattern")[:1])
+
+    def has(key: str) -> bool:
+        return (not keys or key in keys) and key.startswith(prefix) and segments.has(key)
+
+    return has if keys or prefix or query.getlist("dimension") else None
 
 
 def _looks(query: QueryDict) -> list[Look]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Q
 from django.http import QueryDict
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
@@ -11,10 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core.models import Partition
-from partitions_site.api import dimensions, partition_ranges
+from partitions_site.api import dimensions, partition_counts, partition_ranges
 from partitions_site.api.assets import find_asset
 from partitions_site.api.auth import GROUPED, Address, deed
-from partitions_site.api.errors import Invalid, problem
+from partitions_site.api.errors import Invalid, Unprocessable, problem
 from partitions_site.api.fields import Flag, Instant, JsonObject, PartitionKey
 from partitions_site.api.filters import AnyOf, Pattern, Prefix, Range, When
 from partitions_site.api.forms import read_value, row_id
@@ -45,13 +45,6 @@ class PartitionOut(serializers.Serializer[Any]):
         return masked(row.extra)
 
 
-class CountsOut(serializers.Serializer[Any]):
-    """How many partitions are in which state."""
-
-    counts = serializers.DictField(child=serializers.IntegerField())
-    total_entries = serializers.IntegerField()
-
-
 class WipedOut(serializers.Serializer[Any]):
     partition_keys = serializers.ListField(child=serializers.CharField(), help_text="Those that had data")
 
@@ -59,6 +52,11 @@ class WipedOut(serializers.Serializer[Any]):
 RANGES_WORDS = (
     "Ranges of neighbours that look alike instead of rows, with partitions that are expected and were never "
     "seen. `state` may then be stale or held, too; dates narrow nothing"
+)
+
+NO_ROWS = (
+    "A partition that is missing has no row: ask for its ranges (ranges=true&state=missing) or its count "
+    "(summary=true)"
 )
 
 PARTITIONS = Listing(
@@ -84,7 +82,7 @@ PARTITIONS = Listing(
     bounded=True,
     parameters=[
         dimensions.DIMENSION,
-        OpenApiParameter("summary", bool, default=False, description="Counts per state instead of rows"),
+        OpenApiParameter("summary", bool, default=False, description=partition_counts.WORDS),
         OpenApiParameter("ranges", bool, default=False, description=RANGES_WORDS),
     ],
 )
@@ -100,7 +98,7 @@ class AssetPartitions(Address):
         "get_asset_partitions",
         "State of each partition that was seen",
         refusals=(404,),
-        also=(CountsOut, partition_ranges.RangesOut),
+        also=(partition_counts.CountsOut, partition_ranges.RangesOut),
     )
     def get(self, request: Request, asset_id: str) -> Response:
         query, asset = request.query_params, find_asset(request, row_id("asset_id", asset_id))
@@ -108,7 +106,10 @@ class AssetPartitions(Address):
             return Response(partition_ranges.answered(asset, query))
         rows = Partition.objects.filter(dimensions.asked_for(asset, query).narrowed(), asset=asset)
         if _flag(query, "summary"):
-            return Response(_counts(rows.filter(PARTITIONS.narrowed(query))))
+            narrowed = rows.filter(PARTITIONS.narrowed(query))
+            return Response(partition_counts.answered(asset, query) or partition_counts.of_rows(narrowed))
+        if Partition.State.MISSING in query.getlist("state"):
+            raise Unprocessable(NO_ROWS)
         return PARTITIONS.answer(request, rows.select_related("attempt_run__dag"))
 
     @extend_schema(
@@ -131,9 +132,3 @@ class AssetPartitions(Address):
 def _flag(query: QueryDict, name: str) -> bool:
     found: bool = read_value(Flag(), query.get(name, "false"), ["query", name])
     return found
-
-
-def _counts(rows: "QuerySet[Partition]") -> dict[str, Any]:
-    counted = dict(rows.order_by().values_list("state").annotate(count=Count("*")))
-    counts = {state: counted.get(state, 0) for state in Partition.State.values}
-    return {"counts": counts, "total_entries": sum(counts.values())}

@@ -118,7 +118,7 @@ class TestPartitions:
 
     def test_may_be_counted(self, api, url):
         assert api.get(f"{url}?summary=true&partition_key_pattern=T1").json() == {
-            "counts": {"materialized": 2, "failed": 0, "running": 0, "missing": 0},
+            "counts": {"materialized": 2, "failed": 0, "running": 0},
             "total_entries": 2,
         }
 

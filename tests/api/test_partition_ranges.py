@@ -42,6 +42,50 @@ def found(answer):
     return [(row["first_key"], row["last_key"], row["state"], row["count"]) for row in rows]
 
 
+def counted(api, made, query=""):
+    return api.get(url(made, f"summary=true&{query}")).json()
+
+
+class TestSummary:
+    def test_counts_what_is_expected_and_was_never_seen(self, api, days):
+        counts = {"materialized": 4, "failed": 0, "running": 0, "missing": 6}
+        assert counted(api, days) == {"counts": counts, "total_entries": 10}
+
+    def test_of_one_state(self, api, days):
+        assert counted(api, days, "state=missing") == {"counts": {"missing": 6}, "total_entries": 6}
+
+    @pytest.mark.parametrize(
+        ("query", "missing"),
+        [
+            ("partition_key_prefix_pattern=2026-03-1", 1),
+            ("partition_key=2026-03-04&partition_key=2026-03-05", 1),
+        ],
+    )
+    def test_of_some_keys(self, api, days, query, missing):
+        assert counted(api, days, query)["counts"]["missing"] == missing
+
+    def test_of_one_value_of_a_dimension(self, api, grid):
+        counts = {"materialized": 2, "failed": 0, "running": 0, "missing": 3}
+        assert counted(api, grid, "dimension=region:tw")["counts"] == counts
+
+    def test_has_no_missing_where_only_what_was_seen_can_be_told(self, api, days):
+        for query in ("partition_key_pattern=2026", "is_stale=false", "updated_at_gte=2020-01-01T00:00:00Z"):
+            counts = {"materialized": 4, "failed": 0, "running": 0}
+            assert counted(api, days, query) == {"counts": counts, "total_entries": 4}
+
+    def test_counts_data_under_other_keys_and_no_lack_of_them(self, api, days):
+        api.post("/api/v2/assets/events", {"asset_id": days.pk, "partition_key": "elsewhere"})
+        assert counted(api, days)["counts"] == {"materialized": 5, "failed": 0, "running": 0, "missing": 6}
+        api.delete(url(days, "partition_key=elsewhere"))
+        for query in ("", "partition_key_prefix_pattern=e"):
+            assert counted(api, days, query)["counts"]["missing"] == (0 if query else 6)
+
+    def test_rows_of_what_is_missing_are_refused_with_where_to_ask(self, api, days):
+        answer = api.get(url(days, "state=missing"))
+        assert answer.status_code == 422
+        assert "ranges=true&state=missing" in answer.json()["detail"]
+
+
 class TestRanges:
     def test_are_of_all_that_is_expected(self, api, days):
         answer = api.get(url(days, "ranges=true"))
@@ -129,7 +173,7 @@ class TestDimensions:
         assert [row["partition_key"] for row in rows] == keys
 
     def test_narrow_counts_and_ranges(self, api, grid):
-        assert api.get(url(grid, "dimension=region:tw&summary=true")).json()["total_entries"] == 2
+        assert api.get(url(grid, "dimension=region:tw&summary=true")).json()["total_entries"] == 5
         answer = api.get(url(grid, "dimension=region:us&ranges=true"))
         assert answer.json()["partition_count"] == 5
 
