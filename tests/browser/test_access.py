@@ -91,6 +91,7 @@ def world(browser: Browser, installation: Installation, session: dict[str, objec
     post(installation, *range(20), day="2026-03-13")
     for key in ("a|left", "a|right", "b|left"):
         report(installation, "shelves", key)
+    assert installation.popen("dynamic_keys", "add", "store", "north").wait() == 0
     start_backfill(browser, installation, session)
     installation.wait_for(
         lambda: installation.request("GET", "/api/v2/dags/sum_up_sales/dagRuns?state=success")[1]["dag_runs"]
