@@ -148,6 +148,7 @@ def _counted(
     anew: Collection[int] = (),
 ) -> Filed:
     """What `arrivals` come to, in `rows`; those that nothing is counted into are left out."""
+    mapped = {arrival.event.pk for arrival in arrivals}
     arrivals, stale = _part_late(_unspent(arrivals, rows), rows)
     wanted = {(arrival.dag.pk, arrival.key): rows[arrival.dag.pk, arrival.key] for arrival in arrivals}
     tally = filling.fill([row for row in wanted.values() if row.filled_at is None or row.pk in anew], dags)
@@ -155,6 +156,8 @@ def _counted(
         held_run, event = rows[arrival.dag.pk, arrival.key].pk, arrival.event
         tally.add(held_run, (event.asset_id, event.partition_key or UNKEYED), True, event.timestamp)
         tally.events[held_run, event.pk] = None
+    came = [(rows[each.dag.pk, each.key], each.event) for each in arrivals]
+    tally.events.update((pair, None) for pair in filling.overtaken(came, mapped))
     for row in wanted.values():
         row.last_event_at = row.filled_at = now
     return Filed([wanted[name] for name in sorted(wanted)], tally, stale)

@@ -9,6 +9,7 @@ from core.models import AssetEvent, Dag, HeldRun, Partition, ReceivedKey
 from scheduling import listening, rounds
 from scheduling.algebra.errors import PartitionError
 from scheduling.listening import BrokenDefinition, DagListening
+from scheduling.mapping import Recorded
 from scheduling.tally import Place, Tally
 
 Wanted = defaultdict[int, defaultdict[str, set[HeldRun]]]
@@ -60,6 +61,29 @@ def there(rows: Sequence[HeldRun], heard: Mapping[int, DagListening]) -> list[tu
     spent = rounds.consumed_before(rows, {part.event_id for _, part in found if part.event_id})
     late = rounds.fired_before(rows) if spent or any(part.event_id is None for _, part in found) else set()
     return [(row, part, _is_fresh(row, part, spent, late)) for row, part in found]
+
+
+def overtaken(came: Sequence[tuple[HeldRun, Recorded]], mapped: Collection[int]) -> Iterator[tuple[int, int]]:
+    """(held run, event) for each older event of what `came` that another worker is about to map. Reads only.
+
+    The partition had its data by then: once the held run has fired, such an event is not late.
+
+    :param mapped: the primary keys of those that are being mapped here.
+    """
+    if not came:
+        return
+    places: dict[tuple[int, str | None], list[tuple[HeldRun, int]]] = defaultdict(list)
+    for row, event in came:
+        places[event.asset_id, event.partition_key].append((row, event.pk))
+    waiting = AssetEvent.objects.unrouted().filter(pk__lt=max(event.pk for _, event in came))
+    found = [
+        (row, pk)
+        for pk, asset_id, key in waiting.values_list("pk", "asset_id", "partition_key")
+        if pk not in mapped
+        for row, newer in places.get((asset_id, key), ())
+        if pk < newer
+    ]
+    yield from _unspent(found)
 
 
 def needs_several(heard: DagListening) -> bool:
