@@ -113,13 +113,23 @@ def _forget_run(run: DagRun, at: datetime) -> None:
     left = Partition.objects.filter(outcome_run=run, outcome=Attempt.FAILED)
     for keys in _portions(sorted(set(left.values_list("key", flat=True)))):
         before = _attempts_before(run, keys)
-        for key in keys:
-            attempt, other = before.get(key, (Attempt.NONE, None))
-            left.filter(key=key).update(
-                outcome=attempt, outcome_run=other, outcome_at=other.started_at if other else None
-            )
+        failed = left.filter(key__in=keys).select_related("last_event")
+        rows = [_ended_before(part, *before.get(part.key, (Attempt.NONE, None))) for part in failed]
+        bulk.update(Partition, OUTCOME, rows)
     shown = Partition.objects.filter(attempt_run=run, attempt__in=[Attempt.RUNNING, Attempt.FAILED])
     _fall_back(_locked(shown), at, besides=run)
+
+
+def _ended_before(part: Partition, attempt: Attempt, run: DagRun | None) -> tuple[object, ...]:
+    """How the attempt before ended at `part`: as that of `run` has, unless data came since it began.
+
+    Such data is of a person, or of a run that has gone.
+    """
+    begun, event = run.started_at if run else None, part.last_event
+    is_newer = event and event.source_run_id is None and (begun is None or event.timestamp > begun)
+    if event and is_newer and attempt != Attempt.SUCCESS:
+        return part.pk, Attempt.SUCCESS.value, None, event.timestamp
+    return part.pk, attempt.value, run and run.pk, begun
 
 
 def _record_pairs(run: DagRun, attempt: Attempt, at: datetime, pairs: Sequence[tuple[int, str]]) -> None:

@@ -214,6 +214,22 @@ class TestOffTheRecord:
         assert state() == (False, "failed")
         assert part("out", "k").attempt_run == first
 
+    @pytest.mark.parametrize("between", ["ok", "emitted"])
+    def test_what_has_come_since_the_failure_before_is_no_failure(self, attempts, between):
+        """Of two runs that are deleted, the first had gone well: the failure before it is over."""
+        attempts.failed()
+        came, last = getattr(attempts, between)(), attempts.failed()
+        for run in (came, last) if came else (last,):
+            corrections.delete(DagRun.objects.get(pk=run.pk), deed=ALICE, at=attempts.now)
+        assert state() == (True, "success")
+
+    def test_a_failure_since_data_came_is_one(self, attempts):
+        came, first, last = attempts.ok(), attempts.failed(), attempts.failed()
+        for run in (came, last):
+            corrections.delete(DagRun.objects.get(pk=run.pk), deed=ALICE, at=attempts.now)
+        assert state() == (True, "failed")
+        assert part("out", "k").attempt_run == first
+
     def test_a_failure_that_was_deleted_does_not_come_back(self, attempts):
         run = attempts.failed()
         corrections.delete(DagRun.objects.get(pk=run.pk), deed=ALICE, at=attempts.now)
