@@ -43,8 +43,10 @@
     return quoted(query.get("key").split("|")[before.split("|").length - 1]);
   };
 
-  // Runs of squares side by side. In a calendar the next row goes on where the last one ended.
+  // Runs of squares side by side. In a calendar the next row goes on where the last one ended. No range begins or
+  // ends at a key that the definition does not have; where nothing else is selected the server says what is wrong.
   const spans = (grid) => {
+    const isKnown = cells(grid).some((cell) => cell.matches(".on:not(.x)"));
     const found = [];
     let open = null;
     for (const cell of cells(grid)) {
@@ -52,6 +54,7 @@
       const { before = "", after = "" } = row.dataset;
       const goesOn = !("each" in grid.dataset && !cell.dataset.part) && open?.before === before && open.after === after && (grid.dataset.grid === "line" || open.row === row);
       if (!cell.classList.contains("on") || "unwritten" in row.dataset) open = null;
+      else if (isKnown && cell.classList.contains("x")) continue;
       else if (goesOn) open.last = cell;
       else found.push(open = { before, after, row, first: cell, last: cell });
     }

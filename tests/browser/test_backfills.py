@@ -190,6 +190,20 @@ class TestSelection:
         expect(page.locator("#chosen")).to_contain_text("28 partitions selected")
         assert page.url.endswith("sel=%5B2026-02-01...2026-02-28%5D")
 
+    def test_one_that_begins_at_a_key_of_no_definition_begins_at_the_next_real_one(
+        self, page: Page, installation
+    ):
+        emit(installation, "2026-01-31")
+        page.goto("/assets/stock_lists")
+        drag(page, square(page, "2026-01-31"), day(page, 3))
+        expect(page.locator("#chosen")).to_contain_text("31 partitions selected")
+        expect(page.get_by_label("Select", exact=True)).to_have_value("[2026-02-01...2026-03-03]")
+        square(page, "2026-01-31").focus()
+        page.keyboard.press("Space")
+        expect(page.locator("#chosen")).to_contain_text("2026-01-31")
+        page.get_by_role("link", name="Clear").click()
+        expect(page.locator("#chosen")).to_be_empty()
+
     def test_columns_of_a_matrix_are_written_with_a_star(self, page: Page):
         page.goto("/assets/shelves")
         page.get_by_role("columnheader", name="right").click()
