@@ -105,7 +105,20 @@
     const sees = (cell) => cell.left >= left && cell.right <= edge.right && cell.top >= top && cell.bottom <= edge.bottom;
     if (marked.length && !marked.some(sees)) box.scrollBy(marked[0].left - left - 8, marked[0].top - top - 8);
   };
-  for (const act of [settleAll, reveal]) {
+  // One who zooms by keyboard goes on where they have come to: at the period they come out of, or at the first square.
+  let left = null; // the period that is left
+  document.addEventListener("click", ({ target, detail }) => {
+    const board = target.closest?.("#board");
+    if (board) left = !detail && board.contains(document.activeElement) ? new URLSearchParams(location.search).get("zoom") ?? "" : null;
+  }, true);
+  const goOn = () => {
+    if (left === null || document.activeElement !== document.body) return;
+    const all = [...document.querySelectorAll("table[data-grid] a.c")];
+    const back = all.find((cell) => left && new URLSearchParams(cell.search).get("zoom") === left);
+    (back ?? all.find((cell) => cell.tabIndex === 0) ?? document.querySelector("#board a.key"))?.focus();
+    left = null;
+  };
+  for (const act of [settleAll, goOn, settleAll, reveal]) {
     document.addEventListener("htmx:afterSettle", act);
     act();
   }

@@ -221,6 +221,17 @@ class TestKeyboard:
         expect(page.get_by_role("heading", name="2026-03-10T01:00:00")).to_be_visible()
         assert "key=2026-03-10T01" in page.url
 
+    def test_one_who_looks_inside_goes_on_from_there(self, page: Page):
+        page.goto("/assets/hourly_sales")
+        page.locator('.bar.tall a[aria-label*="zoom to 2026-03-11"]').focus()
+        page.keyboard.press("Enter")
+        expect(page.locator('a.c[aria-label^="2026-03-11T00:00:00"]')).to_be_focused()
+        page.keyboard.press("ArrowRight")
+        expect(page.locator('a.c[aria-label^="2026-03-11T01:00:00"]')).to_be_focused()
+        page.keyboard.press("-")
+        expect(page.locator("#board .crumbs b")).to_have_text("2026-03")
+        expect(page.locator("table[data-grid] a.c:focus")).to_have_count(1)
+
     def test_only_one_square_of_a_grid_is_a_tab_stop(self, page: Page):
         page.goto("/assets/hourly_sales")
         expect(page.locator('a.c[tabindex="0"]')).to_have_count(1)
