@@ -20,7 +20,8 @@ from partitions_site.web.http import HtmxRequest, answer, check_may, deed, found
 from scheduling import backfills as engine
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.selections import InvalidSelection
-from scheduling.backfills import Ask, NothingToBackfill, Order, Reprocess, StalePlan, Wanted
+from scheduling.backfills import Ask, NothingToBackfill, Order, Plan, Reprocess, StalePlan, Wanted
+from scheduling.backfills.standing import HAS_DATA
 from scheduling.belonging import Sight
 
 START = "core.add_backfill"
@@ -167,10 +168,21 @@ def _planned(request: HtmxRequest, given: QueryDict, form: Form) -> dict[str, An
         "offers": [each for each in plan.offers if sight_of(request).sees(each.dag)],
         "token": plan.token(),
         "nothing": "" if plan.count else plan.why_nothing(),
+        "again": _again(given, form, plan),
         "reasons": planned.reasons_of(plan),
         "needed": planned.time_needed(plan),
         "lines": planned.lines_of(plan, show, whole(given.get("row")), each=each),
     }
+
+
+def _again(given: QueryDict, form: Form, plan: Plan) -> str:
+    """The address of a plan that runs the keys all the same, where it is for their data that none runs."""
+    done = any(reason == HAS_DATA for reason, _ in planned.reasons_of(plan))
+    if plan.count or form.which == "all" or not done:
+        return ""
+    everything = given.copy()
+    everything["run"] = "all"
+    return _asked(everything)
 
 
 def _asked(given: QueryDict) -> str:

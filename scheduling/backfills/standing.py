@@ -15,6 +15,9 @@ MANY = 20_000
 PORTION = 5000
 """Keys that are asked about in one query."""
 
+HAS_DATA = "it has data"
+"""Why a key is left out that is to run only if it has none."""
+
 Attempt = Partition.Attempt
 
 
@@ -41,7 +44,7 @@ class Standing:
         if self.failed and again is Reprocess.NONE:
             return "its last attempt failed, and failed ones do not run again"
         if self.is_there and not self.failed and again is not Reprocess.COMPLETED:
-            return "it has data"
+            return HAS_DATA
         return ""
 
 

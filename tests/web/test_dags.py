@@ -53,6 +53,12 @@ class TestDag:
         keys = [each.text for each in page.all("span", class_="key")]
         assert len(keys) == len(set(keys)) == 5
 
+    def test_leads_to_the_plan_of_a_backfill_if_its_runs_have_keys(self, visitor):
+        world.dag("nightly", DAILY)
+        world.dag("report")
+        assert read(visitor.get("/dags/nightly")).links["Backfill…"] == "/backfills/new?dag=nightly"
+        assert "Backfill…" not in read(visitor.get("/dags/report")).links
+
     def test_tells_who_does_the_work_how_often_and_for_how_long(self, visitor):
         pool = Pool.objects.create(name="sftp", slots=4, created_at=NOW, updated_at=NOW)
         world.dag(
