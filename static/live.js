@@ -82,8 +82,8 @@
   });
   for (const name of ["htmx:afterSwap", "htmx:afterSettle"]) {
     document.addEventListener(name, () => {
-      for (const means of document.querySelectorAll("#means, #tells")) {
-        means.closest("form").querySelector("[name=key]").setCustomValidity(means.dataset.wrong ?? "");
+      for (const means of document.querySelectorAll("#means, #tells, #written")) {
+        means.closest("form").querySelector(`[name=${means.dataset.of ?? "key"}]`).setCustomValidity(means.dataset.wrong ?? "");
       }
     });
   }

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from core.models import Asset, AssetEvent, Dag
-from partitions_site.web import asset_tabs, boards, keys
+from partitions_site.web import asset_tabs, boards, keys, written
 from partitions_site.web.confirm import check_meant
 from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, go, later, sight_of
 from scheduling import asset_keys, board, dynamic, events, mapping
@@ -54,13 +54,16 @@ def record(request: HtmxRequest) -> HttpResponse:
     row = found(request, Asset.objects.active(), "core.add_assetevent", name=given.get("asset", ""))
     key = given.get("key", "")
     means = _means(row, key, timezone.now())
+    extra = given.get("extra", "")
     context = {"asset": row, "key": key, "means": means, "problem": "", "back": _page_of(row, key)}
+    context |= {"extra": extra, "extra_wrong": written.problem(extra, "extra")}
     parts = ("assets/record.html", ("assets/_dialog.html", "assets/_tells.html"))
     if request.method != "POST":
         return answer(request, *parts, context)
-    report = events.EventReport(row, key or None, {"recorded_by_hand": True})
     try:
         check_meant(means["doubt"], given, "record it again")
+        brought = written.read(extra, "extra") | {"recorded_by_hand": True}
+        report = events.EventReport(row, key or None, brought)
         [recorded] = events.register_events(
             [report], source=AssetEvent.Source.PERSON, deed=deed(request), at=timezone.now()
         )

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import zip_longest
 from typing import Any
@@ -15,6 +16,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from core.models import AssetEvent, Dag, DagRun, Dependency, Outlet
+from partitions_site.web import written
 from partitions_site.web.confirm import check_meant
 from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, go, later, sight_of
 from scheduling import board, configuration, listening, runs, ticks
@@ -76,6 +78,8 @@ def trigger(request: HtmxRequest) -> HttpResponse:
         made = list(twins)  # the same form sent twice: the first one made the runs
         if not made:
             _check(context, given)
+            conf = written.read(context["conf"], "conf")
+            asks = [replace(ask, conf=conf) for ask in asks]
             made = runs.trigger_all(row, asks, deed=deed(request), at=timezone.now())
             messages.success(request, f"Triggered {row.dag_id}{_for(made)}.")
     except DuplicateRunId:
@@ -190,6 +194,8 @@ def _form(request: HtmxRequest, row: Dag, now: datetime) -> dict[str, Any]:
         "run_id": given.get("run_id") or f"manual__{now:%Y-%m-%dT%H:%M:%S}+00:00__{secrets.token_hex(4)}",
         "suggestions": later(board.suggestions, row, now=now),
         "means": later(meaning_of.of_keys, row, keys[:MOST_KEYS], now=now),
+        "conf": (conf := given.get("conf", "")),
+        "conf_wrong": written.problem(conf, "conf"),
         "problem": "",
     }
 
