@@ -1,4 +1,4 @@
-"""Partitions that are selected are marked by hand: they have data, or they have none."""
+"""Partitions that are selected are marked by hand: they have data, or they have none. One is wiped."""
 
 from urllib.parse import urlencode
 
@@ -10,8 +10,10 @@ from django.views.decorators.http import require_http_methods
 
 from core.models import Asset, AssetEvent
 from partitions_site import refusals
+from partitions_site.web import confirm
+from partitions_site.web.confirm import Question
 from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, go, whole
-from scheduling import board, events, wiping
+from scheduling import board, dynamic, events, wiping
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.phrases import some
 from scheduling.board import Cells, Choice, Look
@@ -59,6 +61,36 @@ def mark(request: HtmxRequest) -> HttpResponse:
         return answer(request, *PARTS, context | {"problem": str(refusal)}, status=409)
     messages.success(request, sentence)
     return go(request, str(context["back"]))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(WIPE)
+def wipe(request: HtmxRequest) -> HttpResponse:
+    """Take the data of one partition back, of one that the definition does not have, too."""
+    row, key = (
+        found(request, Asset.objects, WIPE, name=request.GET.get("asset", "")),
+        request.GET.get("key", ""),
+    )
+    at = timezone.now()
+    stray = (
+        "" if dynamic.expects(row, key, at) else " It is not in the definition, and not shown without data."
+    )
+    question = Question(
+        title="Wipe this partition?",
+        sentences=(
+            f"{row.name} has no data for {key} any more.{stray}",
+            "Open held runs no longer count it; its events stay as history, and what has fired stays fired.",
+        ),
+        button="Wipe",
+        back=f"{reverse('asset', args=[row.name])}?{urlencode({'key': key})}",
+        is_grave=True,
+    )
+
+    def do() -> tuple[str, str]:
+        wiping.wipe(row, [key], deed=deed(request), at=at)
+        return question.back, f"Wiped {key} of {row.name}."
+
+    return confirm.act(request, question, do)
 
 
 def _too_many(choice: Choice) -> str:

@@ -21,6 +21,7 @@ from partitions_site.web import (
     sensors,
     signin,
     tokens,
+    written,
 )
 from partitions_site.web.http import signed_in
 
@@ -50,6 +51,8 @@ urlpatterns = [
     grouped("assets/<path:name>", assets.asset, "asset"),
     grouped("record", assets.record, "record"),
     grouped("mark", marking.mark, "mark"),
+    grouped("wipe", marking.wipe, "wipe"),
+    open_to_all("written", written.check, "written"),
     grouped("keys/add", keys.add, "keys_add"),
     grouped("keys/remove", keys.remove, "keys_remove"),
     grouped("held", holds.held_runs, "held"),

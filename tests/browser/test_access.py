@@ -54,6 +54,7 @@ SCREENS = {
     "cancel a run": "/runs/1/cancel",
     "mark a run": "/runs/1/mark",
     "asset, a selection": "/assets/stock_lists?zoom=2026-03&sel=[2026-03-01...2026-03-10]",
+    "wipe": "/wipe?asset=stock_lists&key=2026-03-02",
     "mark": "/mark?asset=stock_lists&sel=[2026-03-01...2026-03-10]",
     "asset, a wrong selection": "/assets/stock_lists?zoom=2026-03&sel=[2026-03-01",
     "backfills": "/backfills",
@@ -79,7 +80,7 @@ SCREENS = {
 
 ELSEWHERE = {
     *("login", "oidc", "oidc_callback", "logout", "theme"),
-    *("dag_pause", "sensor_pause", "dag_meaning", "token_revoke"),
+    *("dag_pause", "sensor_pause", "dag_meaning", "written", "token_revoke"),
 }
 """What comes before the sign-in, deeds without a page, a part, and what has no fixed address."""
 

@@ -124,5 +124,36 @@ class TestMark:
 
 
 @pytest.mark.usefixtures("days")
+class TestWipe:
+    ADDRESS = "/wipe?asset=days&key=2026-02-27"
+
+    def test_the_panel_of_a_key_of_no_definition_offers_it(self, editor):
+        emit("days", "2026-02-27")
+        assert read(editor.get("/assets/days?key=2026-02-27")).links["Wipe…"] == self.ADDRESS
+        assert "Wipe…" not in read(editor.get("/assets/days?key=2026-03-01")).links
+
+    def test_is_asked_first_and_then_done_and_told_in_the_journal(self, editor):
+        emit("days", "2026-02-27")
+        assert "days has no data for 2026-02-27 any more" in read(editor.get(self.ADDRESS)).text
+        assert "2026-02-27" in with_data()
+        answer = editor.post(self.ADDRESS, {"reason": "a slip"})
+        assert answer["Location"] == "/assets/days?key=2026-02-27"
+        assert "2026-02-27" not in with_data()
+        entry = JournalEntry.objects.get(event="partition wiped")
+        assert (entry.partition_key, entry.reason, entry.via) == ("2026-02-27", "a slip", "web")
+        assert "Wipe…" not in read(editor.get("/assets/days?key=2026-02-27")).links
+
+    def test_of_which_nothing_is_known_is_refused(self, editor):
+        refused = editor.post(self.ADDRESS)
+        assert refused.status_code == 409
+        assert "nothing is known of partition" in read(refused).text
+
+    def test_takes_the_right_to_take_data_back(self, operator):
+        emit("days", "2026-02-27")
+        assert operator.post(self.ADDRESS).status_code == 403
+        assert "2026-02-27" in with_data()
+
+
+@pytest.mark.usefixtures("days")
 def test_viewers_may_not(visitor_of):
     assert visitor_of(roles.VIEWER).get("/mark", {"asset": "days", "sel": "*"}).status_code == 403
