@@ -72,9 +72,7 @@ def wipe(request: HtmxRequest) -> HttpResponse:
         request.GET.get("key", ""),
     )
     at = timezone.now()
-    stray = (
-        "" if dynamic.expects(row, key, at) else " It is not in the definition, and not shown without data."
-    )
+    stray = "" if dynamic.expects(row, key, at) else " It is not in the definition."
     question = Question(
         title="Wipe this partition?",
         sentences=(

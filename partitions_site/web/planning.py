@@ -21,7 +21,7 @@ from scheduling import backfills as engine
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.selections import InvalidSelection
 from scheduling.backfills import Ask, NothingToBackfill, Order, Plan, Reprocess, StalePlan, Wanted
-from scheduling.backfills.standing import HAS_DATA
+from scheduling.backfills.standing import IS_THERE
 from scheduling.belonging import Sight
 
 START = "core.add_backfill"
@@ -177,7 +177,7 @@ def _planned(request: HtmxRequest, given: QueryDict, form: Form) -> dict[str, An
 
 def _again(given: QueryDict, form: Form, plan: Plan) -> str:
     """The address of a plan that runs the keys all the same, where it is for their data that none runs."""
-    done = any(reason == HAS_DATA for reason, _ in planned.reasons_of(plan))
+    done = any(reason == IS_THERE for reason, _ in planned.reasons_of(plan))
     if plan.count or form.which == "all" or not done:
         return ""
     everything = given.copy()

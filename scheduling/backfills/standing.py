@@ -15,7 +15,7 @@ MANY = 20_000
 PORTION = 5000
 """Keys that are asked about in one query."""
 
-HAS_DATA = "it has data"
+IS_THERE = "it has data"
 """Why a key is left out that is to run only if it has none."""
 
 Attempt = Partition.Attempt
@@ -44,7 +44,7 @@ class Standing:
         if self.failed and again is Reprocess.NONE:
             return "its last attempt failed, and failed ones do not run again"
         if self.is_there and not self.failed and again is not Reprocess.COMPLETED:
-            return HAS_DATA
+            return IS_THERE
         return ""
 
 
