@@ -11,7 +11,7 @@ from django.db import IntegrityError, OperationalError, connection, transaction
 
 from core import bulk, locks
 from core.models import Asset, AssetEvent, DagRun, JournalEntry
-from scheduling import dating, doorbell, extras, journal, states
+from scheduling import dating, doorbell, journal, keeping, states
 from scheduling.algebra.errors import InvalidKey, PartitionError
 from scheduling.algebra.keys import validate_key
 from scheduling.journal import Deed
@@ -125,7 +125,7 @@ def check(report: EventReport, where: str = "", *, is_of_run: bool = False) -> N
         except InvalidKey as error:
             raise InvalidKey(f"{where}{error}") from None
     if report.extra:
-        extras.check(report.extra, f"{where}the extra of {report.asset}")
+        keeping.check(report.extra, f"{where}the extra of {report.asset}")
 
 
 def _agreed(reports: Sequence[EventReport], record: Callable[[], list[Registered]]) -> list[Registered]:

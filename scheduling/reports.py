@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from core.models import DagRun, Outlet
-from scheduling import claims, extras, listening, retries
+from scheduling import claims, keeping, listening, retries
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.keys import validate_key
 from scheduling.authoring.outlets import NotAnOutlet
@@ -97,7 +97,7 @@ def _written(value: object) -> Written:
     if unknown := value.keys() - {"asset", "keys", "extra"}:
         raise InvalidReport(f'an output has "asset", "keys" and "extra", not {sorted(unknown)[0]!r}')
     name, extra = value["asset"], value.get("extra") or {}
-    extras.check(extra, f"the extra of {name}")
+    keeping.check(extra, f"the extra of {name}")
     return Written(name, _keys(value.get("keys"), name), extra)
 
 
@@ -109,7 +109,7 @@ def _keys(value: object, name: str) -> dict[str, dict[str, Any]] | None:
     if not isinstance(value, dict):
         raise InvalidReport(f"the keys of {name} are a list, or an object with the extra of each key")
     for extra in value.values():
-        extras.check(extra, f"the extra of {name}")
+        keeping.check(extra, f"the extra of {name}")
     return {validate_key(key): extra for key, extra in value.items()}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from core.models import Dag, DagRun, HeldRun
-from scheduling import claims, doorbell, extras, journal, listening
+from scheduling import claims, doorbell, journal, keeping, listening
 from scheduling.algebra.conditions import Leaf
 from scheduling.algebra.errors import InvalidKey, PartitionError
 from scheduling.algebra.keys import validate_key
@@ -57,7 +57,7 @@ def trigger(dag: Dag, ask: Ask, *, deed: Deed, at: datetime, run_type: Type = Ty
     :raises NotKept: for a conf that cannot be kept.
     """
     date = date_of(dag, ask.partition_key)
-    extras.check(ask.conf, f"the conf for Dag {dag}")
+    keeping.check(ask.conf, f"the conf for Dag {dag}")
     new = NewRun(
         dag=dag,
         run_type=run_type,

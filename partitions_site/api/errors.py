@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import exception_handler
 
-from scheduling import backfills, configuration, elsewhere, events, extras, holds, runs, sensors, wiping
+from scheduling import backfills, configuration, elsewhere, events, holds, keeping, runs, sensors, wiping
 from scheduling.algebra.errors import PartitionError
 from scheduling.configuration import pools
 
@@ -139,7 +139,7 @@ UNIQUE = {
 
 
 REFUSALS: dict[type[PartitionError], type[exceptions.APIException]] = {
-    extras.NotKept: Unprocessable,
+    keeping.NotKept: Unprocessable,
     runs.NotRunnable: Conflict,
     sensors.NotLooking: Conflict,
     holds.NotHeld: Conflict,

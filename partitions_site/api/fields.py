@@ -11,7 +11,7 @@ from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from scheduling import extras
+from scheduling import keeping
 from scheduling.algebra.errors import InvalidKey
 from scheduling.algebra.keys import MAX_KEY_LENGTH, validate_key
 
@@ -169,8 +169,8 @@ class Extra(JsonObject):
         found, most = len(json.dumps(value, ensure_ascii=False).encode()), settings.EXTRA_LIMIT
         if found > most:
             self.fail("bytes", most=most, found=found)
-        if not extras.is_within(value):
-            self.fail("levels", most=extras.LEVELS)
+        if not keeping.is_within(value):
+            self.fail("levels", most=keeping.LEVELS)
         return value
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from scheduling.algebra.errors import InvalidKey
 from scheduling.algebra.keys import validate_key
-from scheduling.extras import is_short_and_flat
+from scheduling.keeping import is_short_and_flat
 
 PLAIN: dict[str, Any] = {"partition_key": None, "idempotency_key": None}
 """What a plain report that does not say so means."""

@@ -7,7 +7,7 @@ from typing import Any
 from scheduling.algebra.conditions import AssetLeaf, AssetRef
 from scheduling.algebra.errors import InvalidDefinition
 from scheduling.algebra.partitions import Partitions
-from scheduling.authoring.keeping import check_kept
+from scheduling.keeping import check_defined
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +31,7 @@ class Asset(AssetLeaf):
         for field_name in ("name", "uri"):
             _check_text(field_name, getattr(self, field_name))
         for field_name in ("name", "uri", "group", "extra"):
-            check_kept(f"the {field_name} of an asset", getattr(self, field_name))
+            check_defined(getattr(self, field_name), f"the {field_name} of an asset")
         if not self.name:
             raise InvalidDefinition("an asset needs a name or a uri: Asset(name=…)")
 

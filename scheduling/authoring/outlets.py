@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from scheduling import extras
+from scheduling import keeping
 from scheduling.algebra.conditions import AssetLeaf
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.keys import validate_key
@@ -71,4 +71,4 @@ class OutletEvents(Mapping[AssetLeaf, OutletEvent]):
         """
         for asset, event in self._by_asset.items():
             for extra in (event.extra, *event.keys.values()):
-                extras.check(extra, f"the extra of {asset.name}")
+                keeping.check(extra, f"the extra of {asset.name}")

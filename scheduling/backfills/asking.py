@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from core.models import Backfill, Dag
-from scheduling import extras
+from scheduling import keeping
 from scheduling.algebra.errors import PartitionError
 
 Order = Backfill.Order
@@ -97,7 +97,7 @@ class Ask:
             raise CannotBackfill("the range starts after its end")
         if self.max_active_runs < 1:
             raise CannotBackfill("max_active_runs is a whole number from 1 on")
-        extras.check(self.conf, "the conf of the backfill")
+        keeping.check(self.conf, "the conf of the backfill")
         self._check_range()
 
     def words(self) -> str:

@@ -11,13 +11,13 @@ from scheduling.algebra import specs
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.timetables import Timetable
 from scheduling.authoring.dags import DAG
-from scheduling.authoring.keeping import check_kept
 from scheduling.authoring.terms import Terms, terms_of
 from scheduling.configuration import pools
 from scheduling.configuration.deeds import DEFINITIONS
 from scheduling.configuration.links import Links, links_of, write_dependencies, write_outlets
 from scheduling.configuration.pausing import skip_ticks
 from scheduling.configuration.problems import Problem
+from scheduling.keeping import check_defined
 
 RELISTENED = frozenset({"schedule", "is_active"})
 RESCHEDULED = frozenset({"start_date", "end_date"})
@@ -150,7 +150,7 @@ def _fields(terms: Terms) -> dict[str, Any]:
         "tasks": terms.tasks(),
     }
     for name, value in fields.items():
-        check_kept(name, value)
+        check_defined(value, name)
     return fields
 
 

@@ -21,7 +21,6 @@ from scheduling.algebra import specs
 from scheduling.algebra.differences import differences
 from scheduling.algebra.errors import InvalidDefinition, PartitionError, within
 from scheduling.algebra.timetables import PartitionedAssetTimetable, Timetable
-from scheduling.authoring.keeping import check_kept
 from scheduling.authoring.terms import LISTENING
 from scheduling.configuration import history
 from scheduling.configuration.dags import told_by
@@ -30,6 +29,7 @@ from scheduling.configuration.locking import lock_around
 from scheduling.configuration.pausing import skip_ticks
 from scheduling.configuration.problems import renote_problems
 from scheduling.journal import Deed
+from scheduling.keeping import check_defined
 from scheduling.refiling import refile
 
 MOST_TOLD = 6
@@ -75,7 +75,7 @@ def read_schedule(dag: Dag, spec: object) -> Timetable:
             f"Dag {dag.dag_id} has a {kind}, and keeps one; {type(timetable).__name__} is another",
             path="type",
         )
-    check_kept("it", specs.dump(timetable))
+    check_defined(specs.dump(timetable), "it")
     return timetable
 
 

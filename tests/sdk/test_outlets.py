@@ -4,7 +4,7 @@ import pytest
 
 from scheduling.algebra.errors import InvalidKey
 from scheduling.authoring.outlets import NotAnOutlet, OutletEvents
-from scheduling.extras import NotKept
+from scheduling.keeping import NotKept
 from scheduling.sdk import Asset
 
 SALES, STOCK = Asset("sales"), Asset("stock")

@@ -58,7 +58,7 @@ class TestDags:
         directory.write("a", f"""{text}\nDAG("good")""")
         directory.sync()
         assert len(sentences("bad")) == 1
-        assert sentences("bad")[0].startswith(f"{field} holds a character that no database keeps")
+        assert sentences("bad")[0].startswith(f"{field} holds a character that cannot be stored")
         assert dag("good").is_active
 
 

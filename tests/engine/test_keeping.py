@@ -1,13 +1,15 @@
 """What is kept of an `extra` or a `conf`, whichever way it comes."""
 
 import math
+from datetime import date, timedelta
 
 import pytest
 
 from core.models import AssetEvent, DagRun
-from scheduling import events, extras, runs
+from scheduling import events, keeping, runs
+from scheduling.algebra.errors import InvalidDefinition
 from scheduling.events import EventReport
-from scheduling.extras import NotKept
+from scheduling.keeping import NotKept
 from scheduling.runs import Ask
 from tests.engine.executing import defined, emitted, run
 from tests.engine.world import ALICE, NOW, RUNTIME, asset, dag, part
@@ -37,12 +39,12 @@ class TestCheck:
             {"rows": 41_233, "mean": 1.5, "late": False, "by": None},
             {"path": "C:\\u0000", "said": "\\ud800", "city": "Žalec"},
             {"tags": ["a", ("b", None)], 1: 2},
-            nest(extras.LEVELS),
+            nest(keeping.LEVELS),
             {"a": "ž" * 32_760},
         ],
     )
     def test_passes_what_can_be_kept(self, value):
-        extras.check(value, "it")
+        keeping.check(value, "it")
 
     @pytest.mark.parametrize(
         ("value", "sentence"),
@@ -53,7 +55,7 @@ class TestCheck:
             ({"a": 10**5000}, "it is not JSON: "),
             ({"a": "x\0"}, "it holds a character that cannot be stored: "),
             ({"a": ("x", "\ud800")}, "it holds a character that cannot be stored: "),
-            (nest(extras.LEVELS + 1), "it is nested more than 10 levels deep"),
+            (nest(keeping.LEVELS + 1), "it is nested more than 10 levels deep"),
             (nest(600), "it is nested more than 10 levels deep"),
             (nest(100_000), "it is nested more than 10 levels deep"),
             ({"a": ["x" * 70_000]}, "it has 70011 bytes as JSON: at most 65536 are kept"),
@@ -62,14 +64,39 @@ class TestCheck:
     )
     def test_names_what_cannot(self, value, sentence):
         with pytest.raises(NotKept) as refused:
-            extras.check(value, "it")
+            keeping.check(value, "it")
         assert str(refused.value).startswith(sentence)
 
     def test_asks_the_setting(self, settings):
         settings.EXTRA_LIMIT = 20
-        extras.check({"a": "b" * 10}, "it")
+        keeping.check({"a": "b" * 10}, "it")
         with pytest.raises(NotKept, match="at most 20 are kept"):
-            extras.check({"a": "b" * 13}, "it")
+            keeping.check({"a": "b" * 13}, "it")
+
+
+class TestCheckDefined:
+    """The same questions, asked of what is written as JSON later and shown on a page of its own."""
+
+    def test_passes_what_an_author_may_write(self):
+        day, span = date(2026, 3, 10), timedelta(hours=6)
+        keeping.check_defined({"start": day, "late_after": span, "tags": ("a", None, 1.5)}, "it")
+        keeping.check_defined("x" * 70_000, "it")
+        keeping.check_defined(nest(keeping.LEVELS_OF_DEFINITIONS), "it")
+
+    @pytest.mark.parametrize(
+        ("value", "sentence"),
+        [
+            ({"a": {1}}, "it holds what is no JSON: {1}"),
+            (math.nan, "it holds what is no JSON: nan"),
+            ({"a\0": 1}, "it holds a character that cannot be stored: 'a\\x00'"),
+            (nest(keeping.LEVELS_OF_DEFINITIONS + 1), "it is nested more than 40 levels deep"),
+            (nest(100_000), "it is nested more than 40 levels deep"),
+        ],
+    )
+    def test_refuses_what_cannot_be_kept(self, value, sentence):
+        with pytest.raises(InvalidDefinition) as refused:
+            keeping.check_defined(value, "it")
+        assert str(refused.value) == sentence
 
 
 @pytest.mark.django_db
