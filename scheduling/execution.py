@@ -164,25 +164,27 @@ def _context(step: Step, work: Work, said: OutletEvents) -> dict[str, Any]:
 
 
 def _outputs(dag: DAG, work: Work) -> list[Output]:
-    """What the run writes: each outlet with the keys its task named, or else the run's own.
+    """What the run writes: each outlet with the keys its task named, or the run's own, each key once.
 
     A run whose timetable leaves the keys to the code, and that has none itself, writes only what was named.
     """
     names_keys = bool(getattr(dag.schedule, "at_runtime", False)) and not work.run.keys
     rows = _rows(outlet.name for step in dag.steps.values() for outlet in step.task.outlets)
-    told: set[tuple[str, str]] = set()
+    own: list[str | None] = [] if names_keys else [*work.run.keys] or [None]
+    told: set[tuple[str, str | None]] = set()
     outputs = []
     for task_id, said in work.written.items():
         for asset, event in said.items():
-            keys = [key for key in event.keys if (asset.name, key) not in told]
+            keys = [key for key in event.keys or own if (asset.name, key) not in told]
             told |= {(asset.name, key) for key in keys}
-            if event.keys or not names_keys:
+            named = [key for key in keys if key is not None]
+            if keys:
                 outputs.append(
                     Output(
                         rows[asset.name],
-                        keys=keys if event.keys else None,
+                        keys=named or None,
                         extra=dict(event.extra),
-                        extras={key: event.keys[key] for key in keys if event.keys[key]},
+                        extras={key: event.keys[key] for key in named if event.keys.get(key)},
                         task_id=task_id,
                     )
                 )

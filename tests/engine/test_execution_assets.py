@@ -87,6 +87,38 @@ class TestOutlets:
         )
         assert [key for _, key, _ in emitted(run())] == ["a", "b", "c"]
 
+    @pytest.mark.parametrize("first", ["...", 'outlet_events[x].add_partitions("2026-03-11")'])
+    @pytest.mark.parametrize("second", ["...", 'outlet_events[x].add_partitions("2026-03-11")'])
+    def test_get_one_event_for_the_key_of_the_run_that_two_tasks_write(self, directory, first, second):
+        defined(
+            directory,
+            f"""
+            x = Asset("x")
+            with DAG("d", schedule=CronPartitionTimetable("0 0 * * *", key_format="%Y-%m-%d")):
+                @task(outlets=[x])
+                def one(outlet_events): {first}
+                @task(outlets=[x])
+                def two(outlet_events): {second}
+                one() >> two()
+            """,
+        )
+        assert [key for _, key, _ in emitted(run(key="2026-03-11"))] == ["2026-03-11"]
+
+    def test_get_one_event_without_a_key_from_a_run_that_has_none(self, directory):
+        defined(
+            directory,
+            """
+            x = Asset("x")
+            with DAG("d"):
+                @task(outlets=[x])
+                def one(): ...
+                @task(outlets=[x])
+                def two(): ...
+                one() >> two()
+            """,
+        )
+        assert emitted(run()) == [("x", None, {})]
+
     def test_reach_the_consumers(self, directory):
         """From the code of a producer to the run of a consumer, nothing by hand but the turning."""
         defined(
