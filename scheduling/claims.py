@@ -186,7 +186,8 @@ def take_over_lost(*, now: datetime) -> int:
 
 @transaction.atomic
 def _take_over(run: DagRun, now: datetime) -> None:
-    if not _mine(run).filter(lease_until__lt=now).select_for_update(no_key=True).first():
+    # One whose row somebody has is being ended, however long that takes: nobody waits for it here.
+    if not _mine(run).filter(lease_until__lt=now).select_for_update(no_key=True, skip_locked=True).first():
         raise LeaseLost(f"run {run.run_id} is alive after all")
     journal.note(
         "worker lost", at=now, about=run, key=run.partition_key, worker=run.claimed_by, attempt=run.attempt

@@ -14,6 +14,8 @@ from copy import copy
 from datetime import datetime, timedelta
 from types import FrameType
 
+from django.db import transaction
+
 from core.models import DagRun
 from scheduling import retries
 from scheduling.algebra.durations import duration_words
@@ -70,10 +72,16 @@ def end_overdue(*, now: datetime) -> int:
 def end_if_overdue(run: DagRun, *, now: datetime) -> bool:
     """End the attempt at `run` if its time and grace are over; `run` itself stays what it was."""
     ends = ends_at(run)
-    if ends is None or now < ends + GRACE:
+    if ends is None or now < ends + GRACE or _is_being_ended(run):
         return False
     try:
         retries.fail(copy(run), sentence(run), at=now)
     except LeaseLost:  # it has ended, or is executed anew: that attempt has its own time
         return False
     return True
+
+
+@transaction.atomic
+def _is_being_ended(run: DagRun) -> bool:
+    """Whether somebody has its row, to end or to change it: nobody waits for that, it is looked at again."""
+    return not DagRun.objects.filter(pk=run.pk).select_for_update(no_key=True, skip_locked=True).first()

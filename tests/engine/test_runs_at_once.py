@@ -1,15 +1,17 @@
 """Two who want something of one run at the same moment: one of them has it, the other is told so."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+from django.db import transaction
 
-from core.models import AssetEvent, DagRun, JournalEntry, Partition
-from scheduling import claims, configuration, corrections, holds, runs
+from core.models import AssetEvent, Dag, DagRun, JournalEntry, Partition
+from scheduling import claims, configuration, corrections, holds, runs, timeouts
 from scheduling.claims import LeaseLost
 from scheduling.holds import NotHeld
 from scheduling.runs import Ask, NotRunnable
-from tests.engine.meeting import meet
+from tests.engine.meeting import apart, meet
 from tests.engine.world import ALICE, IDENTITY, NOW, RUNTIME, consumer, dag, emit, finish, held, start
 
 pytestmark = [pytest.mark.pg, pytest.mark.django_db(transaction=True)]
@@ -75,6 +77,14 @@ class TestEnding:
         meet(lambda: finish(running, "out", at=LATER), lambda: claims.take_over_lost(now=LATER))
         assert (again(running).state, AssetEvent.objects.count()) == ("success", 1)
         assert not JournalEntry.objects.filter(event="worker lost").exists()
+
+    @pytest.mark.parametrize("look", [claims.take_over_lost, timeouts.end_overdue])
+    def test_nobody_waits_for_one_that_takes_long_to_end(self, running, look):
+        Dag.objects.update(run_timeout=timedelta(minutes=1))
+        with ThreadPoolExecutor(1) as threads, transaction.atomic():
+            finish(running, "out", at=LATER)
+            threads.submit(apart, lambda: look(now=LATER)).result(20)
+        assert again(running).state == "success"
 
     def test_two_that_take_over(self, running):
         meet(lambda: claims.take_over_lost(now=LATER), lambda: claims.take_over_lost(now=LATER))
