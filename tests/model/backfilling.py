@@ -24,7 +24,7 @@ class Backfills(Planning):
             keys = order[name][::-1] if ask.is_newest_first else order[name]
             items = [Item(key, plan[name][key]) for key in keys]
             targets.append(Target(name, self.layer(name, names), items))
-        self.backfills.append(Backfill(ask, targets))
+        self.backfills.append(Backfill(ask, targets, ask.limit))
 
     def advance(self) -> None:
         """Whatever can go on does: nothing has to be woken."""
@@ -82,7 +82,7 @@ class Backfills(Planning):
         self._collect(backfill)
         before = len(backfill.open)
         if not backfill.is_paused:
-            room = AHEAD * backfill.ask.limit - sum(map(self._is_ahead, backfill.runs))
+            room = AHEAD * backfill.limit - sum(map(self._is_ahead, backfill.runs))
             refused: list[Item] = []
             for target in reversed(backfill.targets):
                 room -= self._launch(backfill, target, room, refused)

@@ -86,6 +86,10 @@ class Deeds(RuleBasedStateMachine):
         done = self.engine.steer(self.model.backfills.index(backfill), deed)
         assert done is getattr(self.model, f"{deed}_backfill")(backfill)
 
+    def _set_limit(self, backfill, limit):
+        done = self.engine.set_limit(self.model.backfills.index(backfill), limit)
+        assert done is backfill.set_limit(limit)
+
     def _claim(self, run):
         may = run in self._startable()
         assert self.engine.claim(self._place(run)) is may
@@ -197,7 +201,7 @@ class Deeds(RuleBasedStateMachine):
 
     def _has_room(self, backfill):
         running = [run for run in backfill.runs if run.state == "running"]
-        return (backfill.is_cancelled or not backfill.is_paused) and len(running) < backfill.ask.limit
+        return (backfill.is_cancelled or not backfill.is_paused) and len(running) < backfill.limit
 
     def _place(self, run):
         return next(place for place, each in enumerate(self.model.runs) if each is run)

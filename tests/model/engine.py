@@ -111,6 +111,13 @@ class Engine(Rows):
             return False
         return True
 
+    def set_limit(self, place: int, limit: int) -> bool:
+        try:
+            backfills.set_limit(Backfill.objects.order_by("pk")[place], limit, deed=ALICE, at=self.now)
+        except PartitionError:
+            return False
+        return True
+
     def tick(self) -> None:
         ticks.advance(now=self.now)
 

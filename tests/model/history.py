@@ -155,6 +155,7 @@ class History(Deeds):
         deeds = {
             self._backfill: [(_ask(self, names),) for names in (*BACKFILLED, *SEVERAL)],
             self._steer: [(each, deed) for each in self.model.backfills for deed in STEERED],
+            self._set_limit: [(each, limit) for each in self.model.backfills for limit in (1, 2, 3)],
         }
         self._do_one(choose, deeds)
 

@@ -55,10 +55,11 @@ class Ask:
 
 @dataclass(eq=False, repr=False)
 class Backfill(Brief):
-    """`targets` upstream first."""
+    """`targets` upstream first; `limit` of its runs may run now."""
 
     ask: Ask
     targets: list[Target]
+    limit: int
     is_paused: bool = False
     is_cancelled: bool = False
     is_completed: bool = False
@@ -71,6 +72,10 @@ class Backfill(Brief):
     @property
     def is_over(self) -> bool:
         return self.is_completed or self.is_cancelled
+
+    def set_limit(self, limit: int) -> bool:
+        self.limit = self.limit if self.is_over else limit
+        return not self.is_over
 
     def __repr__(self) -> str:
         items = {target.name: [(item.key, item.state) for item in target.items] for target in self.targets}
