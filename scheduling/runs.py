@@ -25,6 +25,10 @@ class NotPartitioned(PartitionError):
     """A key was given to a Dag whose runs have none."""
 
 
+class KeyNeeded(PartitionError):
+    """A Dag whose every run is for a key was triggered without one."""
+
+
 class DuplicateRunId(PartitionError):
     """The Dag has a run of that id already."""
 
@@ -52,11 +56,14 @@ def trigger(dag: Dag, ask: Ask, *, deed: Deed, at: datetime, run_type: Type = Ty
     `ask.settle_held` is false.
 
     :raises NotPartitioned: for a key given to a Dag whose runs have none.
+    :raises KeyNeeded: for no key where every run has one.
     :raises InvalidKey: for a key that the Dag's timetable cannot read.
     :raises DuplicateRunId: if `ask.run_id` is taken.
     :raises NotKept: for a conf that cannot be kept.
     """
     date = date_of(dag, ask.partition_key)
+    if ask.partition_key is None:
+        _check_may_lack(dag)
     keeping.check(ask.conf, f"the conf for Dag {dag}")
     new = NewRun(
         dag=dag,
@@ -149,6 +156,16 @@ def _settle(run: DagRun, deed: Deed, at: datetime) -> int:
         return 0
     held = HeldRun.objects.held().filter(dag=run.dag, partition_key=run.partition_key)
     return held.update(state=HeldRun.State.FIRED, run=run, closed_at=at, closed_by=deed.by, judge_after=None)
+
+
+def _check_may_lack(dag: Dag) -> None:
+    """Refuse no key: a run without one would fail, or write an event that counts for nothing."""
+    try:
+        timetable = listening.timetable_of(dag)
+    except PartitionError:  # whoever mends the definition will see
+        return
+    if timetable is not None and timetable.partitioned:
+        raise KeyNeeded(f"say for which partition key: every run of Dag {dag} has one")
 
 
 def _check_required(timetable: PartitionedAssetTimetable, key: str) -> None:

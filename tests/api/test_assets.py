@@ -166,6 +166,11 @@ class TestMaterialize:
         answer = api.post(f"{URL}/{lab['hourly_sales'].pk}/materialize", {})
         assert answer.status_code == 409
 
+    def test_refuses_no_key_where_every_run_has_one(self, api, lab):
+        answer = api.post(f"{URL}/{lab['hourly_sales'].pk}/materialize", {})
+        sentence = "say for which partition key: every run of Dag lab_hourly_sales has one"
+        assert (answer.status_code, answer.json()) == (400, {"detail": sentence})
+
     def test_refuses_a_key_that_its_dag_cannot_read(self, api, lab):
         answer = api.post(f"{URL}/{lab['hourly_sales'].pk}/materialize", {"partition_key": "nine"})
         assert answer.status_code == 400

@@ -69,8 +69,8 @@ class TestList:
         assert ids(api.get(f"{URL}?order_by=last_run_state&limit=1")) == ["lab_plain"]
 
     def test_by_when_their_runs_began_and_ended(self, api, lab):
-        for name, hour in {"lab_plain": 9, "lab_hourly_sales": 12}.items():
-            run = runs.trigger(Dag.objects.get(dag_id=name), runs.Ask(), deed=Deed(), at=NOON)
+        for name, key, hour in (("lab_plain", None, 9), ("lab_hourly_sales", "2026-03-10T09:00:00", 12)):
+            run = runs.trigger(Dag.objects.get(dag_id=name), runs.Ask(key), deed=Deed(), at=NOON)
             DagRun.objects.filter(pk=run.pk).update(started_at=NOON.replace(hour=hour), ended_at=NOON)
         started, ended = f"{URL}?dag_run_start_date", f"{URL}?dag_run_end_date"
         assert ids(api.get(f"{started}_gte=2026-03-10T09:00:00Z")) == ["lab_hourly_sales", "lab_plain"]

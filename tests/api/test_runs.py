@@ -50,6 +50,8 @@ class TestTrigger:
     @pytest.mark.parametrize(
         ("url", "body", "status"),
         [
+            (HOURLY, {}, 400),
+            (REGION, {"partition_key": None}, 400),
             (HOURLY, {"partition_key": "nine"}, 400),
             (HOURLY, {"partition_key": " "}, 400),
             (HOURLY, {"partition_key": ""}, 400),

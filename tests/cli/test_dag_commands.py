@@ -129,6 +129,7 @@ class TestTrigger:
     def test_says_why_it_cannot(self, refused, lab):
         assert "is not partitioned" in refused("trigger", "lab_plain", "k")
         assert refused("trigger", "lab_hourly_sales", "not-a-time").count("\n") == 1
+        assert "every run of Dag lab_hourly_sales has one" in refused("trigger", "lab_hourly_sales")
 
 
 class TestBackfill:
