@@ -13,9 +13,11 @@ from scheduling import journal
 from scheduling.algebra import specs
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.keys import validate_key
-from scheduling.algebra.partitions import Partitions
+from scheduling.algebra.partitions import DynamicPartitions, Partitions
 from scheduling.authoring.assets import Asset as AuthoredAsset
 from scheduling.journal import Deed
+
+Named = str | AuthoredAsset | DynamicPartitions
 
 
 class NoSuchPartitions(PartitionError):
@@ -104,32 +106,38 @@ def remove(name: str, keys: Iterable[str], *, deed: Deed, at: datetime) -> list[
 class DynamicKeys:
     """`dynamic_partitions` in a task: looks at keys, adds and removes them.
 
-    That happens at once, whatever becomes of the run. Partitions are named, or given as an asset that has
-    them.
+    That happens at once, whatever becomes of the run. Partitions are named, or given as their definition or
+    an asset that has them.
     """
 
     def __init__(self, run: DagRun, clock: Callable[[], datetime]) -> None:
         self._deed, self._clock = Deed(by=f"run {run.run_id}"), clock
 
-    def keys(self, partitions: str | AuthoredAsset) -> tuple[str, ...]:
+    def keys(self, partitions: Named) -> tuple[str, ...]:
         return keys_of(name_of(partitions))
 
-    def add(self, partitions: str | AuthoredAsset, keys: str | Iterable[str]) -> list[str]:
+    def add(self, partitions: Named, keys: str | Iterable[str]) -> list[str]:
         """:returns: the keys that were not there."""
         return add(name_of(partitions), _several(keys), deed=self._deed, at=self._clock())
 
-    def remove(self, partitions: str | AuthoredAsset, keys: str | Iterable[str]) -> list[str]:
+    def remove(self, partitions: Named, keys: str | Iterable[str]) -> list[str]:
         """:returns: the keys that were there."""
         return remove(name_of(partitions), _several(keys), deed=self._deed, at=self._clock())
 
 
-def name_of(partitions: str | AuthoredAsset) -> str:
-    """What the dynamic partitions are called, given so or as an asset that has them.
+def name_of(partitions: Named) -> str:
+    """What the dynamic partitions are called, given so, by their definition, or by an asset that has them.
 
     :raises NoSuchPartitions: if the asset has none, or several.
     """
     if isinstance(partitions, str):
         return partitions
+    if isinstance(partitions, DynamicPartitions):
+        return partitions.name
+    if not isinstance(partitions, AuthoredAsset):
+        raise NoSuchPartitions(
+            f"{partitions!r} are no dynamic partitions: give DynamicPartitions(name), that name, or an asset"
+        )
     names = set(_names_in(specs.dump(partitions.partitions))) if partitions.partitions else set()
     if len(names) != 1:
         raise NoSuchPartitions(f"{partitions} has {len(names)} dynamic partitions: give the name of one")

@@ -196,7 +196,7 @@ class TestRunningCode:
         execution.execute(world.start(run), clock=lambda: LATER)
         return DagRun.objects.get(pk=run.pk)
 
-    @pytest.mark.parametrize("partitions", ["sales", "'stores'"])
+    @pytest.mark.parametrize("partitions", ["sales", "'stores'", "DynamicPartitions('stores')"])
     def test_adds_keys_and_emits_them(self, tmp_path, partitions):
         body = (
             f"outlet_events[sales].add_partitions(dynamic_partitions.add({partitions}, ['berlin', 'celle']))"
@@ -221,6 +221,7 @@ class TestRunningCode:
         ("partitions", "sentence"),
         [
             ("days", "days has 0 dynamic partitions: give the name of one"),
+            ("7", "7 are no dynamic partitions: give DynamicPartitions(name), that name, or an asset"),
             ("'shops'", "no dynamic partitions are called 'shops': there are stores"),
         ],
     )
