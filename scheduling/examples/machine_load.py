@@ -44,7 +44,7 @@ def hourly_load(self, partition_key, inlet_events, outlet_events):
     minutes = {
         event.partition_key: event.extra["load"]
         for event in inlet_events[machine_load][-120:]
-        if "load" in event.extra and event.partition_key.startswith(partition_key)
+        if "load" in event.extra and (event.partition_key or "").startswith(partition_key)
     }
     outlet_events[self].extra = {"mean": round(fmean(minutes.values()), 2), "max": max(minutes.values())}
     print(f"{partition_key}: {len(minutes)} minutes, {outlet_events[self].extra}")

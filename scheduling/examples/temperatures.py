@@ -90,11 +90,13 @@ def daily_temperature(self, partition_key, outlet_events):
     tags=["example", "temperatures"],
     partitions=MultiPartitions((BY_CITY, ("month", MonthlyPartitions(**YEAR)))),
 )
-def monthly_temperature(self, partition_key, outlet_events):
-    """Sums up a month of a city when all its days are there."""
+def monthly_temperature(self, partition_key, inlet_events, outlet_events):
+    """Sums up a month of a city when all its days are there; fired before, the days that are."""
     city, month = partition_key.split("|")
     year, number = month.split("-")
-    days = [f"{month}-{day:02}" for day in range(1, monthrange(int(year), int(number))[1] + 1)]
+    known = {event.partition_key for event in inlet_events[daily_temperature]}
+    every = [f"{month}-{day:02}" for day in range(1, monthrange(int(year), int(number))[1] + 1)]
+    days = [day for day in every if f"{city}|{day}" in known]
     summary = _merged([_summary(city, day) for day in days])
     _readings.write_summary(f"monthly/{city}/{month}", summary)
     outlet_events[self].extra = summary

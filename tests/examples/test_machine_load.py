@@ -2,8 +2,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from core.models import Dag, DagRun, Partition
-from scheduling import demo
+from core.models import AssetEvent, Dag, DagRun, Partition
+from scheduling import demo, events
+from scheduling.events import EventReport
 from tests.engine import world
 
 START = datetime(2026, 3, 11, 9, 0, 30, tzinfo=UTC)
@@ -61,6 +62,15 @@ def test_the_hour_so_far_is_summed_up_with_every_fifth_minute(watch):
     part = Partition.objects.get(asset__name="hourly_load")
     assert part.extra["max"] == max(loads)
     assert part.extra["mean"] == pytest.approx(sum(loads) / len(loads), abs=0.01)
+
+
+def test_a_report_without_a_key_is_passed_over(watch):
+    live(watch, 4)
+    report = EventReport(world.asset("machine_load"), None, {"load": 1000})
+    events.register_events([report], source=AssetEvent.Source.API, deed=world.ALICE, at=watch.now)
+    live(watch, 1)
+    assert DagRun.objects.get(dag__dag_id="hourly_load").state == "success"
+    assert Partition.objects.get(asset__name="hourly_load").extra["max"] < 1000
 
 
 def test_hours_are_kept_apart(watch):

@@ -219,6 +219,17 @@ class TestRecordedByHand:
         assert world.part("monthly_temperature", "sf|2010-02").extra["count"] == 28 * 24
         assert world.part("all_cities_temperature", "all_cities|2010-02-01").extra["count"] == 48
 
+    def test_a_month_that_is_fired_early_is_made_of_the_days_there_are(self):
+        self.record("daily_temperature", *[f"sf|2010-03-{day:02}" for day in range(1, 8)], "sf|2010-02-28")
+        holds.fire_now(world.held("monthly_temperature", "sf|2010-03"), deed=ALICE, at=now())
+        while demo.turn(worker="test", clock=now):
+            pass
+        assert world.part("monthly_temperature", "sf|2010-03").extra["count"] == 7 * 24
+        [line] = DagRun.objects.get(dag__dag_id="monthly_temperature").log_lines.values_list(
+            "text", flat=True
+        )
+        assert line.startswith("sf|2010-03: 7 days, ")
+
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("examples")
