@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
 from partitions_site.web.http import HtmxRequest, answer
-from scheduling import extras
+from scheduling import keeping
 from scheduling.algebra.errors import PartitionError
 
 EXAMPLE = '{"rows": 3}'
@@ -38,7 +38,7 @@ def read(text: str, name: str) -> dict[str, Any]:
         raise NotWritten(f"{name} nests too deep, or has a number that is too long") from None
     if not isinstance(value, dict):
         raise NotWritten(f"{name} is a JSON object such as {EXAMPLE}, and not {text.strip()[:60]}")
-    extras.check(value, name)
+    keeping.check(value, name)
     return value
 
 
