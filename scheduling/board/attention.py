@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Max, Min, Q
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet
 
 from core.models import Dag, DagRun, DefinitionSource, HeldRun, MappingProblem, Partition, Sensor
 from scheduling.algebra.verdicts import Kind
@@ -134,11 +134,18 @@ def _failed(since: datetime, sight: Sight) -> Iterator[Need]:
         DagRun.objects.filter(
             sight.dags("dag"), state=DagRun.State.FAILED, partition_key=None, ended_at__gte=since
         )
+        .exclude(Exists(_mended()), partition_keys__isnull=True)
         .values("dag__dag_id")
         .annotate(count=Count("pk"), error=Max("error"), at=Max("ended_at"))
     )
     for each in unkeyed:
         yield Need("run", each["dag__dag_id"], each["error"], each["count"], at=each["at"])
+
+
+def _mended() -> QuerySet[DagRun]:
+    """Later runs of the same Dag without a key that succeeded: nobody has to look at the one before."""
+    mine = {"dag": OuterRef("dag"), "ended_at__gt": OuterRef("ended_at"), "partition_keys__isnull": True}
+    return DagRun.objects.filter(state=DagRun.State.SUCCESS, partition_key=None, **mine)
 
 
 def _unmapped(since: datetime, sight: Sight, strays: Sequence[Unexpected]) -> Iterator[Need]:

@@ -84,6 +84,16 @@ class TestNeeds:
         [need] = needs()
         assert (need.kind, need.subject, need.sentence) == ("run", "report", "no paper")
 
+    def test_one_after_which_the_dag_has_succeeded_is_not(self):
+        made = world.dag("report")
+        claims.fail(world.start(runs.trigger(made, Ask(), deed=ALICE, at=NOW)), "no paper", at=NOW)
+        later = NOW + timedelta(minutes=1)
+        world.finish(world.start(runs.trigger(made, Ask(), deed=ALICE, at=later), at=later), at=later)
+        assert needs() == []
+        last = NOW + timedelta(minutes=2)
+        claims.fail(world.start(runs.trigger(made, Ask(), deed=ALICE, at=last), at=last), "no ink", at=last)
+        assert [need.sentence for need in needs()] == ["no ink"]
+
     def test_events_that_nobody_could_count_are_named(self):
         consumer("sum", {"hourly": HOURS_TO_DAY})
         emit("hourly", "noon", None)
