@@ -56,6 +56,13 @@ class TestSelection:
         assert "Drag over squares" not in listed
         assert "Type what to select" in listed
 
+    def test_of_a_list_by_state_just_those_are_offered(self, visitor):
+        page = read(visitor.get("/assets/hourly?state=missing"))
+        words, address = next(each for each in page.links.items() if each[0].startswith("Select the"))
+        assert address == "?state=missing&sel=%2A&only=missing"
+        assert "missing ones of" in read(visitor.get("/assets/hourly" + address)).text
+        assert words.endswith(" missing")
+
 
 @pytest.mark.usefixtures("temperatures")
 class TestSlice:
