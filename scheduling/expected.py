@@ -80,6 +80,23 @@ class Owed:
         return ", ".join((*(dag.dag_id for dag in self.dags), *sensors))
 
 
+def as_defined(owed: Owed) -> Owed:
+    """`owed`, which cannot come if the definition of its asset ends before that key, or begins after it.
+
+    What a tick makes comes all the same.
+    """
+    by_tick = owed.expected.dag or owed.expected.is_unmade
+    if owed.asset is None or not owed.key or by_tick or (definition := _fixed(owed.asset)) is None:
+        return owed
+    try:
+        definition.index(owed.key)
+    except InvalidKey:
+        return replace(owed, expected=_never(owed.asset))
+    except PartitionError:  # how many keys there are depends on when
+        pass
+    return owed
+
+
 class Expectations:
     """When keys of `assets` are expected: some queries, whatever the number of assets, Dags and keys."""
 
@@ -102,7 +119,7 @@ class Expectations:
         if ticks:
             return min(ticks, key=lambda each: each.at or _NEVER)
         if key and self._has_never(asset, key):
-            return Expected(None, f"cannot come: {asset.name} is to have no such key", is_never=True)
+            return _never(asset)
         by = self._usual[asset.pk]
         if by.lag is None:
             return Expected(None, f"not known: {by.words}")
@@ -207,6 +224,10 @@ def _fixed(asset: Asset) -> Partitions | None:
         return None if dynamic.names_of(asset) else listening.partitions_of(asset)
     except PartitionError:  # the page of definitions says what is wrong with it
         return None
+
+
+def _never(asset: Asset) -> Expected:
+    return Expected(None, f"cannot come: {asset.name} is to have no such key", is_never=True)
 
 
 def _written(at: datetime) -> str:

@@ -18,7 +18,7 @@ from scheduling.algebra.lacking import Lack, lacks_of
 from scheduling.algebra.timetables import AssetTimetable, PartitionedAssetTimetable
 from scheduling.algebra.verdicts import Kind, Verdict
 from scheduling.assessing import Case, as_if_opened, cases, judge
-from scheduling.expected import Expectations, Owed, with_attempts
+from scheduling.expected import Expectations, Owed, as_defined, with_attempts
 from scheduling.listening import UNKEYED, BrokenDefinition
 from scheduling.queueing import Hindrance
 
@@ -188,14 +188,28 @@ def _with_facts(answer: Explanation, case: Case, verdict: Verdict, now: datetime
     if way.wanted is None:
         sentence = _said(f"It can never fire: {'; '.join(way.problems)}")
         return replace(answer, standing=Standing.NEVER, sentence=sentence)
+    facts = [as_defined(fact) for fact in _owed(case, way.wanted)]
+    never = next((fact for fact in facts if fact.expected.is_never), None)
+    if never:
+        return _without(answer, facts, never)
     then = judge(replace(case, held=whatif.with_keys(case, way.wanted, now)), now=now)
     return replace(
         answer,
         sentence=answer.sentence + _silence(way.silent),
-        facts=_owed(case, way.wanted),
+        facts=facts,
         outcome=whatif.outcome(then, hindrances, bool(way.wanted)),
         fires=then.kind is Kind.READY,
     )
+
+
+def _without(answer: Explanation, facts: Sequence[Owed], never: Owed) -> Explanation:
+    """`answer` where the definition of an asset does not have a key that is needed: nobody makes that one."""
+    why = f"{never.asset} is to have no such key as {never.key}"
+    outcome = f"By itself it never fires: {why}. Reported by hand, it would count."
+    if answer.held:
+        return replace(answer, facts=facts, outcome=outcome)
+    sentence = _said(f"It can never run by itself: {why}")
+    return replace(answer, standing=Standing.NEVER, sentence=sentence, facts=facts, outcome="")
 
 
 def _silence(reasons: Sequence[str]) -> str:
