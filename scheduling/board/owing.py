@@ -2,18 +2,30 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import groupby
 
 from core.models import Asset, Dag
+from scheduling import dynamic, listening
+from scheduling.algebra.choosing import select
 from scheduling.algebra.conditions import Leaf
+from scheduling.algebra.dimensions import MultiPartitions
+from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.keys import split_segments
 from scheduling.algebra.phrases import key_list
 from scheduling.algebra.selections import quoted
+from scheduling.algebra.subsets import Subset
 from scheduling.algebra.verdicts import Verdict
 from scheduling.expected import Owed
 
 FEWEST = 4
 """Fewer are told one by one."""
+
+MOST_RANGED = 2000
+"""Keys that may be one range: to see whether they are, each is looked at."""
+
+LONGEST = timedelta(days=800)
+"""By then whatever period has begun is over."""
 
 MOST_SELECTED = 60
 """Keys that a selection names one by one."""
@@ -50,7 +62,11 @@ class Together:
 
     @property
     def selection(self) -> str:
-        """What one types to select them; nothing if they are too many to be named."""
+        """What one types to select them; nothing if they are too many to be named, or cannot come."""
+        if self.first.expected.is_never:
+            return ""
+        if text := _range(self.asset, self.keys):
+            return text
         if len(self.owed) > MOST_SELECTED:
             return ""
         return ", ".join(quoted(each.key, None) for each in self.owed)
@@ -73,6 +89,34 @@ def _grouped(alike: tuple[Owed, ...], among: dict[Leaf, tuple[tuple[str, ...], s
     keys = tuple(each.key for each in alike)
     known = frozenset(required)
     yield Together(alike, key_list(keys, required if known.issuperset(keys) else keys, noun))
+
+
+def _range(asset: Asset | None, keys: Sequence[str]) -> str:
+    """The keys as one range, where their asset has just those between the first and the last of them."""
+    try:
+        definition = listening.partitions_of(asset) if asset and len(keys) <= MOST_RANGED else None
+        if definition is None:
+            return ""
+        definition = dynamic.bound(definition)
+        date = definition.partition_date(keys[-1])
+        by = date + LONGEST if date else None
+        text = _between(keys, definition.delimiter if isinstance(definition, MultiPartitions) else None)
+        meant = select(text, definition, by) if text else Subset()
+        return text if meant == Subset.of(definition.index(key, by) for key in keys) else ""
+    except PartitionError:
+        return ""
+
+
+def _between(keys: Sequence[str], delimiter: str | None) -> str:
+    """The range from the first key to the last, if they differ in one segment only; else nothing."""
+    first, last = (split_segments(key, delimiter) if delimiter else (key,) for key in (keys[0], keys[-1]))
+    if sum(one != other for one, other in zip(first, last, strict=True)) != 1:
+        return ""
+    written = (
+        quoted(one, delimiter) if one == other else f"[{quoted(one, delimiter)}...{quoted(other, delimiter)}]"
+        for one, other in zip(first, last, strict=True)
+    )
+    return (delimiter or "").join(written)
 
 
 def _manner(owed: Owed) -> tuple[object, ...]:

@@ -62,6 +62,31 @@ def test_keys_that_are_owed_alike_are_one_row(visitor):
     assert "Record an event…" not in page.links
 
 
+MARCH = {"type": "TimePartitions", "cadence": "hour", "key_format": "%Y-%m-%dT%H:%M:%S"}
+
+
+def test_a_backfill_of_what_is_owed_is_written_as_a_range(visitor):
+    world.asset("hourly", partitions=MARCH | {"start": "2026-03-01"})
+    world.dag("ingest", HOURLY, writes=["hourly"], start_date=world.NOW - timedelta(days=9), is_paused=True)
+    consumer("sum", {"hourly": HOURS_TO_DAY})
+    emit("hourly", *hours(DAY, 0, 23))
+    turn()
+    plan = "selection=%5B2026-03-10T01%3A00%3A00...2026-03-10T22%3A00%3A00%5D"
+    assert ask(visitor, DAY).links["Backfill ingest…"].endswith(plan)
+
+
+def test_what_no_definition_has_never_comes_and_is_not_backfilled(visitor):
+    world.asset("hourly", partitions=MARCH | {"start": "2026-03-01", "end": "2026-03-10"})
+    world.dag("ingest", {"type": "PartitionedAtRuntime"}, writes=["hourly"])
+    consumer("sum", {"hourly": HOURS_TO_DAY})
+    page = ask(visitor, DAY)
+    assert "It can never run by itself: hourly is to have no such key as 2026-03-10T00:00:00" in page.text
+    assert "cannot come: hourly is to have no such key" in page.text
+    assert "fires at once" not in page.text
+    assert "Backfill ingest…" not in page.links
+    assert "fires at once" in ask(visitor, "2026-03-09").text
+
+
 def test_a_key_that_counts_for_nothing_is_named(visitor, day):
     emit("hourly", f"{DAY}T09:30:00")
     turn()
