@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from django.http import HttpResponse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST
 
 from partitions_site.web.http import HtmxRequest, answer
 from scheduling import keeping
@@ -51,9 +51,9 @@ def problem(text: str, name: str) -> str:
     return ""
 
 
-@require_safe
+@require_POST
 def check(request: HtmxRequest) -> HttpResponse:
-    """What is wrong with the JSON that somebody types, before it is sent."""
-    name = next((each for each in NAMES if each in request.GET), NAMES[0])
-    context = {"name": name, "wrong": problem(request.GET.get(name, ""), name)}
+    """What is wrong with the JSON that somebody types, before it is sent. No address tells what it was."""
+    name = next((each for each in NAMES if each in request.POST), NAMES[0])
+    context = {"name": name, "wrong": problem(request.POST.get(name, ""), name)}
     return answer(request, "parts/written.html", "parts/written.html", context)

@@ -5,7 +5,7 @@ from django.urls import reverse
 from partitions_site.web import urls
 
 OPEN = {"login", "oidc", "oidc_callback", "logout", "theme"}
-OWN = {"tokens", "token_revoke"}
+OWN = {"tokens", "token_revoke", "written"}
 """Screens where everybody does something to what is their own."""
 LOOKS = {
     *("overview", "asset", "held", "held_run", "dags", "dag", "dag_meaning", "runs", "run"),

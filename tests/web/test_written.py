@@ -19,7 +19,7 @@ WRONG = [
 @pytest.mark.parametrize("name", ["conf", "extra"])
 @pytest.mark.parametrize(("text", "words"), WRONG)
 def test_what_is_wrong_is_said_while_it_is_typed(visitor, name, text, words):
-    [told] = read(visitor.get("/written", {name: text})).all("div", id="written")
+    [told] = read(visitor.post("/written", {name: text})).all("div", id="written")
     assert words in told.text
     assert told.attributes["data-wrong"].startswith(name)
     assert told.attributes["data-of"] == name
@@ -27,7 +27,7 @@ def test_what_is_wrong_is_said_while_it_is_typed(visitor, name, text, words):
 
 @pytest.mark.parametrize("text", ["", " ", "{}", '{"rows": 3}'])
 def test_nothing_is_said_of_what_is_right(visitor, text):
-    [told] = read(visitor.get("/written", {"conf": text})).all("div", id="written")
+    [told] = read(visitor.post("/written", {"conf": text})).all("div", id="written")
     assert (told.text, told.attributes["class"]) == ("", "means")
 
 

@@ -31,7 +31,7 @@ class TestReading:
         page = visitor.get(URL)
         assert page.status_code == 200
         assert "How c listens" in text(page)
-        assert "To change this needs the role admin." in text(page)
+        assert "To change this takes the right to change how Dags listen" in text(page)
         body = page.content.decode()
         assert "disabled" in re.search(r'<fieldset class="body spec"[^>]*>', body)[0]
         assert 'value="save"' not in body
