@@ -43,16 +43,27 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """One asset of a Dag: how its keys are mapped, what they look like, and keys that have been seen."""
+    """One asset of a Dag: how its keys are mapped, what they look like, and keys that have been seen.
+
+    `most`: downstream keys to which one key may map, where its mapper does not say so itself.
+    """
 
     mapper: Mapper
     upstream: Shape = ANY
     observed: tuple[str, ...] = ()
+    most: int | None = None
 
     @property
     def tried(self) -> tuple[str, ...]:
         """Keys to try: those it will emit, or else those it has."""
         return self.upstream.examples()[:_ENOUGH] or self.observed[-_ENOUGH:]
+
+    @property
+    def mapped(self) -> dict[str, tuple[str, ...]]:
+        """What keys map to that its mapper reads: those to try, or else one of which its samples are made."""
+        made = [self.mapper.upstream_keys(each) or () for each in self.mapper.samples()[:1]]
+        tried = self.tried or tuple(key for keys in made for key in keys[:1])
+        return {key: self.mapper.to_downstream(key) for key in tried if not _refusal(self.mapper, key)}
 
 
 def agree(assets: Expression, feeds: Mapping[Leaf, Feed]) -> tuple[Finding, ...]:
@@ -62,6 +73,7 @@ def agree(assets: Expression, feeds: Mapping[Leaf, Feed]) -> tuple[Finding, ...]
     """
     indifferent = _INDIFFERENT if len(feeds) > 1 else (*_INDIFFERENT, IdentityMapper)
     found = [finding for leaf, feed in feeds.items() for finding in _feeding(leaf, feed, indifferent)]
+    found += [finding for leaf, feed in feeds.items() for finding in _spilling(leaf, feed, len(feeds) == 1)]
     conflicts: list[Finding] = []
     possible = _possible(assets, feeds, conflicts)
     severity: Severity = "warning" if possible else "error"
@@ -125,6 +137,18 @@ def _feeding(leaf: Leaf, feed: Feed, indifferent: tuple[type[Mapper], ...]) -> I
         yield Finding("error" if every else "warning", sentence, (leaf,))
     if feed.mapper.is_rollup and not feed.mapper.needs_known and feed.upstream is not ANY:
         yield from _arriving(leaf, feed)
+
+
+def _spilling(leaf: Leaf, feed: Feed, is_alone: bool) -> Iterator[Finding]:
+    """Whether keys map to so many that none of them opens a held run."""
+    most, mapped = feed.mapper.max_downstream_keys or feed.most, feed.mapped
+    over = {key: len(set(keys)) for key, keys in mapped.items() if most and len(set(keys)) > most}
+    for key, count in list(over.items())[:1]:
+        sentence = (
+            f"{key} of {leaf.words()} maps to {count} downstream keys, over the limit of {most}: none is "
+            f"queued; give {type(feed.mapper).__name__} max_downstream_keys={count}, or let keys map to fewer"
+        )
+        yield Finding("error" if is_alone and len(over) == len(mapped) else "warning", sentence, (leaf,))
 
 
 def _arriving(leaf: Leaf, feed: Feed) -> Iterator[Finding]:

@@ -7,6 +7,8 @@ from datetime import datetime
 from difflib import get_close_matches
 from functools import cached_property
 
+from django.conf import settings
+
 from core.models import Asset, AssetEvent, Dag, Dependency, Outlet, Partition
 from scheduling import listening
 from scheduling.algebra import agreement, specs
@@ -141,7 +143,8 @@ class World:
         shape = self.shape(asset_id)
         seen = Partition.objects.filter(asset_id=asset_id, data_at__isnull=False).order_by("-pk")
         observed = tuple(seen.values_list("key", flat=True)[:SEEN]) if shape is ANY else ()
-        return Feed(specs.load(link.mapper, "mapper"), shape, observed)
+        most = settings.PARTITION_MAPPER_MAX_DOWNSTREAM_KEYS
+        return Feed(specs.load(link.mapper, "mapper"), shape, observed, most)
 
     def _find_shape(self, asset: Asset) -> Shape:
         if asset.partitions:

@@ -57,6 +57,29 @@ def errors(found):
     return [each.sentence for each in found if each.severity == "error"]
 
 
+class TestKeysThatAreTooMany:
+    SENTENCE = (
+        "maps to 1501 downstream keys, over the limit of 1000: none is queued; give SlidingWindowMapper"
+    )
+
+    def found(self, mapper, assets=STATS, **feed):
+        others = {leaf: Feed(StartOfDayMapper(), HOURLY) for leaf in assets.leaves() if leaf != STATS}
+        return agree(assets, {STATS: Feed(mapper, most=1000, **feed), **others})
+
+    @pytest.mark.parametrize("feed", [{}, {"upstream": HOURLY}, {"observed": ("2026-03-10T00:00:00",)}])
+    def test_of_every_key_are_an_error_whatever_is_known_of_the_producer(self, feed):
+        found = self.found(SlidingWindowMapper("day", before=1500), **feed)
+        assert [self.SENTENCE in sentence for sentence in errors(found)] == [True]
+
+    def test_are_a_warning_where_another_asset_may_open_held_runs(self):
+        found = self.found(SlidingWindowMapper("day", before=1500), STATS | TEAM_A, upstream=HOURLY)
+        assert [each.severity for each in found if self.SENTENCE in each.sentence] == ["warning"]
+
+    def test_are_none_where_the_mapper_allows_as_many(self):
+        assert not errors(self.found(SlidingWindowMapper("day", before=1500, max_downstream_keys=1501)))
+        assert not errors(self.found(SlidingWindowMapper("day", before=999)))
+
+
 class TestKeysThatNeverMeet:
     def test_the_never_firing_example_is_named_with_both_keys(self):
         timetable = PartitionedAssetTimetable(

@@ -93,6 +93,14 @@ class TestKeysOfProducers:
         [sentence] = sentences("c")
         assert sentence.startswith("daily emits keys that StartOfDayMapper cannot read: ")
 
+    def test_that_map_to_more_than_are_queued_are_an_error(self, define, settings):
+        mapper = 'SlidingWindowMapper("day", before=7)'
+        define(HOURLY, consumer("hourly", mapper))
+        assert dag("c").problems == []
+        settings.PARTITION_MAPPER_MAX_DOWNSTREAM_KEYS = 7
+        define(HOURLY, consumer("hourly", mapper), at=LATER)
+        assert "maps to 8 downstream keys, over the limit of 7: none is queued" in sentences("c")[0]
+
     def test_are_told_by_the_partitions_of_an_asset_rather_than_by_its_producer(self, define):
         define(
             """
