@@ -7,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from partitions_site.api import (
+    absent,
     assets,
     backfill_plans,
     backfills,
@@ -14,6 +15,7 @@ from partitions_site.api import (
     calendar,
     clearing,
     dag_stats,
+    dag_tags,
     dags,
     doors,
     dynamic_keys,
@@ -24,6 +26,7 @@ from partitions_site.api import (
     grants,
     health,
     held_runs,
+    import_errors,
     many_runs,
     mapping_previews,
     materialize,
@@ -72,6 +75,9 @@ v2: list[URLPattern] = [
     path("backfills/<str:backfill_id>/cancel", backfills.CancelBackfill.as_view()),
     path("backfills/<str:backfill_id>/retry", backfills.RetryBackfill.as_view()),
     path("backfills/<str:backfill_id>/partitions", backfills.BackfillPartitions.as_view()),
+    path("dagTags", dag_tags.DagTags.as_view()),
+    path("importErrors", import_errors.ImportErrors.as_view()),
+    path("variables", absent.Variables.as_view()),
     path("dags", dags.Dags.as_view()),
     path("dags/<str:dag_id>", dags.OneDag.as_view()),
     path("dags/<str:dag_id>/schedule", schedules.Schedule.as_view()),
@@ -85,6 +91,7 @@ v2: list[URLPattern] = [
     path("dags/<str:dag_id>/dagRuns", many_runs.Runs.as_view()),
     path("dags/~/dagRuns/list", many_runs.ListRuns.as_view()),
     path("dags/<str:dag_id>/dagRuns/<str:run_id>", one_run.OneRun.as_view()),
+    path("dags/<str:dag_id>/dagRuns/<str:run_id>/taskInstances", absent.TaskInstances.as_view()),
     path("dags/<str:dag_id>/dagRuns/<str:run_id>/clear", clearing.ClearRun.as_view()),
     path("dags/<str:dag_id>/dagRuns/<str:run_id>/wait", waiting.Wait.as_view()),
     path("dags/<str:dag_id>/dagRuns/<str:run_id>/upstreamAssetEvents", one_run.UpstreamEvents.as_view()),

@@ -17,6 +17,8 @@ from core.models import (
     Backfill,
     BackfillPartition,
     Dag,
+    DagRun,
+    DefinitionSource,
     DynamicKey,
     HeldRun,
     Partition,
@@ -27,6 +29,7 @@ from core.models import (
 )
 from partitions_site import api as package
 from partitions_site.api import (
+    absent,
     assets,
     backfills,
     cursors,
@@ -37,6 +40,7 @@ from partitions_site.api import (
     events,
     grants,
     held_runs,
+    import_errors,
     one_run,
     pages,
     partitions,
@@ -77,6 +81,9 @@ LISTS = {
     "pools": (pools.POOLS, Pool.objects.all),
     "sensors": (sensors.SENSORS, Sensor.objects.all),
     "looks": (sensors.LOOKS, SensorLook.objects.all),
+    "import errors": (import_errors.IMPORT_ERRORS, DefinitionSource.objects.all),
+    "task instances": (absent.TASK_INSTANCES, DagRun.objects.none),
+    "variables": (absent.VARIABLES, DagRun.objects.none),
     "grants": (grants.GRANTS, Grant.objects.all),
 }
 

@@ -11,8 +11,11 @@ from airflow_client.client.api import (
     DagRunApi,
     DagStatsApi,
     EventLogApi,
+    ImportErrorApi,
     MonitorApi,
     PoolApi,
+    TaskInstanceApi,
+    VariableApi,
     VersionApi,
 )
 from airflow_client.client.exceptions import (
@@ -24,7 +27,7 @@ from airflow_client.client.exceptions import (
     UnprocessableEntityException,
 )
 
-from core.models import Asset
+from core.models import Asset, DefinitionSource
 from partitions_site import roles
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -189,3 +192,23 @@ class TestPools:
         api.delete_pool("sftp")
         with pytest.raises(NotFoundException):
             api.get_pool("sftp")
+
+
+class TestWhatAirflowHasBesides:
+    def test_tags_are_those_of_dags(self, client):
+        dags = DAGApi(client)
+        assert dags.get_dag_tags().tags == ["lab"]
+        assert dags.get_dag_tags(tag_name_pattern="%LA%").total_entries == 1
+        assert dags.get_dag_tags(tag_name_pattern="none").tags == []
+
+    def test_import_errors_are_files_that_do_not_load(self, client):
+        assert ImportErrorApi(client).get_import_errors().import_errors == []
+        DefinitionSource.objects.create(
+            name="broken.py", error="no such name", traceback="Traceback …", loaded_at=datetime.now(UTC)
+        )
+        [error] = ImportErrorApi(client).get_import_errors(order_by=["-timestamp"]).import_errors
+        assert (error.filename, error.stack_trace) == ("broken.py", "Traceback …")
+
+    def test_task_instances_and_variables_are_none(self, client):
+        assert TaskInstanceApi(client).get_task_instances("~", "~").task_instances == []
+        assert VariableApi(client).get_variables().variables == []
