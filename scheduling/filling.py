@@ -70,17 +70,16 @@ def overtaken(came: Sequence[tuple[HeldRun, Recorded]], mapped: Collection[int])
 
     :param mapped: the primary keys of those that are being mapped here.
     """
-    if not came:
-        return
-    places: dict[tuple[int, str | None], list[tuple[HeldRun, int]]] = defaultdict(list)
+    places: dict[int, defaultdict[str | None, list[tuple[HeldRun, int]]]] = {}
     for row, event in came:
-        places[event.asset_id, event.partition_key].append((row, event.pk))
-    waiting = AssetEvent.objects.unrouted().filter(pk__lt=max(event.pk for _, event in came))
+        by_key = places.setdefault(event.asset_id, defaultdict(list))
+        by_key[event.partition_key].append((row, event.pk))
     found = [
         (row, pk)
-        for pk, asset_id, key in waiting.values_list("pk", "asset_id", "partition_key")
+        for asset_id, by_key in places.items()
+        for key, pk in _waiting(asset_id, by_key)
         if pk not in mapped
-        for row, newer in places.get((asset_id, key), ())
+        for row, newer in by_key[key]
         if pk < newer
     ]
     yield from _unspent(found)
@@ -213,10 +212,17 @@ def _unmapped(found: Iterable[tuple[HeldRun, There]]) -> Iterator[tuple[HeldRun,
     for row, part in found:
         by_place[part.asset_id][part.key].add(row)
     for asset_id, by_key in by_place.items():
-        for keys in _portions(by_key):
-            waiting = AssetEvent.objects.unrouted().filter(asset_id=asset_id, partition_key__any=keys)
-            for key, event_id in waiting.values_list("partition_key", "pk"):
-                yield from ((row, event_id) for row in by_key[key or ""])
+        for key, event_id in _waiting(asset_id, by_key):
+            yield from ((row, event_id) for row in by_key[key or ""])
+
+
+def _waiting(asset_id: int, keys: Collection[str | None]) -> Iterator[tuple[str | None, int]]:
+    """(key, event) for the events of some keys of an asset that wait to be mapped; `None` for none."""
+    waiting = AssetEvent.objects.unrouted().filter(asset_id=asset_id).values_list("partition_key", "pk")
+    if None in keys:
+        yield from waiting.filter(partition_key=None)
+    for portion in _portions(key for key in keys if key is not None):
+        yield from waiting.filter(partition_key__any=portion)
 
 
 def _portions(keys: Iterable[str]) -> Iterator[list[str]]:

@@ -1,9 +1,11 @@
 """Two workers map the events of one partition at once: the newer one may be counted before the older one."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from core.models import AssetEvent, DagRun, HeldRun
-from scheduling import holds
+from scheduling import filling, holds
 from tests.engine.meeting import meet
 from tests.engine.world import IDENTITY, MINUTE, NOW, consumer, emit, finish, fired, part, start, turn
 
@@ -70,3 +72,26 @@ def test_a_newer_event_is_another():
     while holds.route_pending(now=NOW, limit=1):
         pass
     assert fired("copy") == ["k", "k"]
+
+
+def test_no_other_events_are_read_for_it():
+    """However many of other partitions wait to be mapped."""
+    consumer("copy", {"a": IDENTITY})
+    others = [emit("a", f"other {number}")[0].event.pk for number in range(3)]
+    older, newer = (emit("a", "k")[0].event for _ in range(2))
+    row = HeldRun(dag_id=0, partition_key="k")
+    with CaptureQueriesContext(connection) as asked:
+        assert list(filling.overtaken([(row, newer)], {newer.pk})) == [(None, older.pk)]
+    with connection.cursor() as cursor:
+        cursor.execute(asked[0]["sql"])
+        read = cursor.fetchall()
+    assert len(asked) == 1
+    assert not {pk for _, pk in read} & set(others)
+
+
+def test_an_older_event_without_a_key_counts_too():
+    consumer("copy", {"a": IDENTITY})
+    older, newer = (emit("a", None)[0].event for _ in range(2))
+    emit("a", "k")
+    row = HeldRun(dag_id=0, partition_key="")
+    assert list(filling.overtaken([(row, newer)], {newer.pk})) == [(None, older.pk)]
