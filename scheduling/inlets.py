@@ -88,7 +88,7 @@ def inlet_events() -> EventsByAsset:
 
 def triggering_events(run: DagRun) -> EventsByAsset:
     """The events that the run consumes."""
-    return EventsByAsset(AssetEvent.objects.filter(consumers__held_run__run=run))
+    return EventsByAsset(AssetEvent.objects.consumed_by(run.pk))
 
 
 def _row(asset: Leaf | str) -> Asset:

@@ -39,6 +39,10 @@ class AssetEventQuerySet(models.QuerySet["AssetEvent"]):
         """Events nobody has mapped yet, oldest first."""
         return self.filter(routed_at=None).order_by("id")
 
+    def consumed_by(self, run: int) -> Self:
+        """Events that a run, by primary key, has consumed: each once, also by a run of several keys."""
+        return self.filter(pk__in=AssetEvent.objects.filter(consumers__held_run__run=run).values("pk"))
+
 
 class AssetEvent(models.Model):
     """One partition changed (or, without a key, the asset did). Never edited after it was routed."""

@@ -77,7 +77,7 @@ class UpstreamEvents(Address):
 
     @UPSTREAM.described("get_upstream_asset_events", "Events that a run consumed", refusals=(404,))
     def get(self, request: Request, dag_id: str, run_id: str) -> Response:
-        rows = AssetEvent.objects.filter(consumers__held_run__run=find_run(request, dag_id, run_id))
+        rows = AssetEvent.objects.consumed_by(find_run(request, dag_id, run_id).pk)
         sight = sight_of(request)
         shown = rows.filter(sight.assets("asset__")).select_related("asset", "source_run__dag")
         return UPSTREAM.answer(request, shown, prepare=partial(made_of, sight))

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.db.models import Max, Q
 
-from core.models import Asset, AssetEvent, ConsumedEvent, Dag, DagRun, HeldRun, LogLine, Outlet, Partition
+from core.models import Asset, AssetEvent, Dag, DagRun, HeldRun, LogLine, Outlet, Partition
 from scheduling import holds, listening, rounds
 from scheduling.algebra.mappers import Mapper
 from scheduling.algebra.phrases import key_list
@@ -116,16 +116,12 @@ def facts(asset: Asset, key: str, *, now: datetime, sight: Sight = EVERYTHING) -
 
 
 def made_from(run: DagRun | None) -> list[Source]:
-    """What a run's held run consumed. Which of the keys are unexpected is asked of today's schedule."""
+    """What a run consumed. Which of the keys are unexpected is asked of today's schedule."""
     if run is None:
         return []
-    rows = ConsumedEvent.objects.filter(held_run__run=run).order_by(
-        "event__asset__name", "event__partition_key"
-    )
+    rows = AssetEvent.objects.consumed_by(run.pk).order_by("asset__name", "partition_key")
     by_asset: dict[tuple[str, int], dict[str, None]] = {}
-    for name, pk, key in rows.values_list("event__asset__name", "event__asset", "event__partition_key")[
-        :CONSUMED
-    ]:
+    for name, pk, key in rows.values_list("asset__name", "asset", "partition_key")[:CONSUMED]:
         by_asset.setdefault((name, pk), {})[key or "no key"] = None
     known = _progress(run) if by_asset else {}
     return [_source(name, list(keys), known.get(pk, [])) for (name, pk), keys in by_asset.items()]

@@ -5,13 +5,16 @@ from datetime import timedelta
 import pytest
 
 from core.models import Dag, DagRun
-from scheduling import corrections
+from scheduling import corrections, inlets
+from scheduling.algebra import specs
+from scheduling.sdk import DayWindow, FanOutMapper, StartOfDayMapper
 from tests.backfills.play import begin, days, drive, turn
 from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, consumer, emit, hours, part
 
 pytestmark = pytest.mark.django_db
 
 LATER = NOW + timedelta(hours=1)
+TO_ITS_HOURS = specs.dump(FanOutMapper(StartOfDayMapper(input_format="%Y-%m-%d"), DayWindow()))
 
 
 @pytest.mark.parametrize("keys_per_run", [1, 2])
@@ -54,3 +57,14 @@ class TestAKeyThatComesAnewAfterItsBackfill:
         turn(LATER)
         assert DagRun.objects.count() == before
         assert DagRun.objects.latest("pk").partition_key == "2026-03-01"
+
+
+def test_an_event_that_counts_for_several_keys_of_a_range_is_consumed_once():
+    dag = consumer("hour", {"days": TO_ITS_HOURS})
+    Dag.objects.update(max_keys_per_run=None)
+    dag.refresh_from_db()
+    emit("days", "2026-03-01")
+    drive(begin(dag, keys=("2026-03-01T03", "2026-03-01T04"), keys_per_run=2))
+    run = DagRun.objects.get(run_type="backfill")
+    assert run.keys == ["2026-03-01T03", "2026-03-01T04"]
+    assert [event.partition_key for event in inlets.triggering_events(run)["days"]] == ["2026-03-01"]
