@@ -21,7 +21,7 @@ def test_every_sample_loads_beside_the_others(directory: Directory):
         (directory.path / f"sample_{number}.py").write_text(sample)
     report = directory.sync()
     assert report.troubles == ()
-    assert (report.files, report.dags) == (5, 5)
+    assert (report.files, report.dags) == (6, 6)
     assert writes("ingest_orders") == [("store", "hourly_orders")]
     assert listens("daily_orders") == [("hourly_orders", "RollupMapper"), (None, "IdentityMapper")]
     assert sentences("daily_orders", "warning") == [
