@@ -29,6 +29,15 @@ def keys_of(name: str) -> tuple[str, ...]:
     return tuple(DynamicKey.objects.there().filter(name=name).values_list("key", flat=True))
 
 
+def known_keys_of(name: str) -> tuple[str, ...]:
+    """The same.
+
+    :raises NoSuchPartitions: if no asset has partitions of that name, and there never were any keys of it.
+    """
+    _check_name(name)
+    return keys_of(name)
+
+
 def bound(definition: Partitions) -> Partitions:
     """`definition` with the keys that its dynamic partitions have. A query for each; none without any."""
     return definition.bound(keys_of)

@@ -9,7 +9,8 @@ from scheduling.algebra.phrases import some
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    deeds = parser.add_subparsers(metavar="DEED", title="deeds", required=True)
+    parser.set_defaults(do=_list, name=None)
+    deeds = parser.add_subparsers(metavar="DEED", title="deeds")
     listing = deed_of(deeds, "list", "the keys that there are, or the names of dynamic partitions", _list)
     listing.add_argument("name", nargs="?", metavar="NAME", help="what the partitions are called")
     for name, words, do in (
@@ -24,7 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def _list(given: Namespace) -> Reply:
     if given.name:
-        found, none = list(dynamic.keys_of(given.name)), f"{given.name} has no keys."
+        found, none = list(dynamic.known_keys_of(given.name)), f"{given.name} has no keys."
     else:
         found, none = sorted(dynamic.names()), "There are no dynamic partitions."
     return Reply(found, found or [none])

@@ -50,6 +50,11 @@ def shown(at: datetime | None) -> str | None:
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z") if at else None
 
 
+def printable(text: str) -> str:
+    """A key or sentence that somebody wrote must not move the cursor of whoever reads it."""
+    return text if text.isprintable() else text.encode("unicode_escape").decode()
+
+
 def _cell(value: Any) -> str:
     if value is None or value == "":
         return "-"
@@ -59,9 +64,4 @@ def _cell(value: Any) -> str:
         return ", ".join(f"{count:,} {name}" for name, count in value.items() if count) or "-"
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value)) or "-"
-    return _printable(str(value))
-
-
-def _printable(text: str) -> str:
-    """A key or sentence that somebody wrote must not move the cursor of whoever reads it."""
-    return text if text.isprintable() else text.encode("unicode_escape").decode()
+    return printable(str(value))

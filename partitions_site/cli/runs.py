@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 from core.models import DagRun, LogLine
 from partitions_site.cli.names import called
 from partitions_site.cli.parsing import NotFound, Spoken, add_narrowing, add_numbered, deed, now
-from partitions_site.cli.replies import Reply, Row, done, none_of, sheet, shown, table
+from partitions_site.cli.replies import Reply, Row, done, none_of, printable, sheet, shown, table
 from scheduling import board, corrections, runs
 from scheduling.board import RunFilter
 
@@ -53,7 +53,9 @@ def _show(given: Namespace) -> Reply:
         "note": run.note,
         "error": run.error,
     }
-    return sheet(row)
+    first, *more = run.error.splitlines() or [""]
+    told = sheet({**row, "error": first}, ["", *map(printable, more)] if more else ())
+    return Reply(row, told.lines)
 
 
 def _log(given: Namespace) -> Reply:

@@ -141,7 +141,7 @@ class TestKeys:
         asset("stores", partitions=specs.dump(DynamicPartitions("stores")))
         assert partita("keys", "add", "stores", "b", "a") == "2 keys added, 2 there now\n"
         assert partita("keys", "list", "stores").split() == ["b", "a"]
-        assert partita("keys", "list").split() == ["stores"]
+        assert partita("keys", "list").split() == partita("keys").split() == ["stores"]
         assert partita("keys", "add", "stores", "c") == "1 key added, 3 there now\n"
         partita("keys", "remove", "stores", "c")
         assert partita("keys", "remove", "stores", "b", as_json=True) == {"removed": ["b"], "count": 1}
@@ -151,6 +151,9 @@ class TestKeys:
         asset("stores", partitions=specs.dump(DynamicPartitions("stores")))
         assert partita("keys", "list", "stores") == "stores has no keys.\n"
         assert partita("keys", "list", "stores", as_json=True) == []
+
+    def test_of_a_name_that_nothing_has_are_refused(self, refused, lab):
+        assert "no dynamic partitions are called 'nosuch'" in refused("keys", "list", "nosuch")
 
     def test_of_partitions_that_nobody_has(self, refused, lab):
         assert refused("keys", "add", "nope", "a").startswith("partita: ")

@@ -104,6 +104,9 @@ class TestRuns:
 
     def test_one(self, partita, run):
         assert partita("runs", "show", str(run.pk), as_json=True)["run_id"] == run.run_id
+        DagRun.objects.filter(pk=run.pk).update(error="it failed\nTraceback\n  line \x1b[2J")
+        told = partita("runs", "show", str(run.pk))
+        assert "error           it failed\n\nTraceback\n  line \\x1b[2J\n" in told
 
     def test_its_log(self, partita, run):
         LogLine.objects.create(run=run, attempt=1, task_id="produce", at=timezone.now(), text="42 rows")
