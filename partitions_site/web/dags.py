@@ -30,6 +30,9 @@ from scheduling.runs import Ask, DuplicateRunId
 SHOWN_RUNS = 25
 SHOWN_HELD = 5
 
+SHOWS = ("paused", "failing")
+"""What the list can be narrowed to: `failing` are those whose last run that has ended has failed."""
+
 MOST_KEYS = 100
 """Keys that the form triggers at once; more than these are a backfill's."""
 
@@ -37,8 +40,15 @@ MOST_KEYS = 100
 @require_safe
 def dags(request: HtmxRequest) -> HttpResponse:
     """Every Dag in one line. The rows poll this same address."""
-    words, file = request.GET.get("q", "").strip(), request.GET.get("file", "")
-    context = {"words": words, "file": file, "lines": later(_lines, words, file, sight_of(request))}
+    wanted = {name: request.GET.get(name, "").strip() for name in ("q", "file", "tag", "show")}
+    sight = sight_of(request)
+    context = {
+        "words": wanted["q"],
+        **wanted,
+        "shows": SHOWS,
+        "tags": later(_tags, sight),
+        "lines": later(_lines, wanted, sight),
+    }
     return answer(request, "dags/list.html", "dags/_rows.html", context)
 
 
@@ -173,10 +183,19 @@ def _why(request: HtmxRequest, row: Dag, now: datetime) -> dict[str, Any]:
         return asked | {"problem": str(error)}
 
 
-def _lines(words: str, file: str, sight: Sight) -> list[board.DagLine]:
+def _lines(wanted: Mapping[str, str], sight: Sight) -> list[board.DagLine]:
     rows = Dag.objects.active().filter(sight.dags()).select_related("override").order_by("dag_id")
-    rows = rows.filter(source__name=file) if file else rows
-    return board.lines(list(rows.filter(dag_id__icontains=words) if words else rows))
+    rows = rows.filter(source__name=wanted["file"]) if wanted["file"] else rows
+    rows = rows.filter(dag_id__icontains=wanted["q"]) if wanted["q"] else rows
+    rows = rows.filter(is_paused=True) if wanted["show"] == "paused" else rows
+    tag = wanted["tag"]
+    lines = board.lines([row for row in rows if not tag or tag in row.tags])
+    return [line for line in lines if line.is_failing] if wanted["show"] == "failing" else lines
+
+
+def _tags(sight: Sight) -> list[str]:
+    stored = Dag.objects.active().filter(sight.dags()).values_list("tags", flat=True)
+    return sorted({tag for tags in stored for tag in tags})
 
 
 def _form(request: HtmxRequest, row: Dag, now: datetime) -> dict[str, Any]:

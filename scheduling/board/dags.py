@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 
 from django.db.models import Count, OuterRef, Q, Subquery, Value
 from django.db.models.functions import Coalesce
@@ -38,6 +39,12 @@ class DagLine:
     held_count: int = 0
     active_count: int = 0
     error_count: int = 0
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether the last of its runs that has ended has failed."""
+        ended = [run.state for run in self.runs if run.state in DagRun.FINISHED]
+        return bool(ended) and ended[-1] == DagRun.State.FAILED
 
 
 def lines(dags: Sequence[Dag]) -> list[DagLine]:
@@ -146,7 +153,7 @@ def _lacking(dag: Dag, now: datetime) -> dict[str, list[str]]:
     return {
         "waited for": _awaited(outlet.asset, now),
         Look.FAILED.word: _newest(cells, Look.FAILED),
-        Look.MISSING.word: _newest(cells, Look.MISSING),
+        Look.MISSING.word: _next_missing(cells),
     }
 
 
@@ -156,6 +163,16 @@ def _awaited(asset: Asset, now: datetime) -> list[str]:
     rows = list(held.select_related("dag")[:SUGGESTIONS])
     owed = overdue.owed(rows, assess(rows, now=now), most=SUGGESTIONS) if rows else {}
     return list(dict.fromkeys(each.key for row in rows for each in owed[row.pk] if each.asset == asset))
+
+
+def _next_missing(cells: Cells) -> list[str]:
+    """What is missing around the newest data: the holes before it, newest first, and the first after it."""
+    newer = cells.newer()
+    before, after = range(newer.start) if newer else cells.positions(), newer
+    find = partial(cells.some_of, Look.MISSING, first=0)
+    ahead = find(after, size=SUGGESTIONS // 2, backwards=False)
+    found = find(before, size=SUGGESTIONS - len(ahead), backwards=True)
+    return [place.key for place in cells.places.places_at([*ahead, *found])]
 
 
 def _newest(cells: Cells, look: Look) -> list[str]:

@@ -4,7 +4,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from core.models import Asset
 from scheduling import board, claims, listening, runs
+from scheduling.algebra import specs
+from scheduling.algebra.time_partitions import DailyPartitions
 from scheduling.runs import Ask
 from tests.engine import world
 from tests.engine.world import ALICE, HOURS_TO_DAY, IDENTITY, NOW, REGIONS, consumer, emit, hours, turn
@@ -151,6 +154,18 @@ class TestSuggestions:
         assert found["failed"] == ["2026-03-09"]
         assert found["missing"][:2] == ["2026-03-11", "2026-03-10"]
         assert found["recent"] == ["2026-03-09"]
+
+    def test_name_what_is_missing_around_the_newest_data(self):
+        year = specs.dump(DailyPartitions("2026-01-01", end="2027-01-01"))
+        made = world.dag("load", DAILY, writes=["days"])
+        Asset.objects.filter(name="days").update(partitions=year)
+        emit("days", "2026-03-02", "2026-03-04")
+        turn()
+        later = datetime(2027, 2, 1, tzinfo=UTC)
+        assert board.suggestions(made, now=later)["missing"] == [
+            *(f"2026-03-0{day}" for day in (5, 6, 7, 8)),
+            *("2026-03-03", "2026-03-01", "2026-02-28", "2026-02-27"),
+        ]
 
     def test_name_what_is_waited_for_before_what_is_only_missing(self):
         hourly = {"type": "CronPartitionTimetable", "cron": "0 * * * *", "key_format": "%Y-%m-%dT%H:%M:%S"}

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from core.models import JournalEntry, Pool
-from scheduling import runs, ticks
+from scheduling import claims, runs, ticks
 from scheduling.runs import Ask
 from tests.engine import world
 from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, consumer, emit, hours, turn
@@ -36,6 +36,26 @@ class TestList:
         world.dag("nightly")
         world.dag("hourly")
         assert "nightly" not in read(visitor.get("/dags?q=hour")).links
+
+    def test_is_narrowed_to_a_tag_which_its_rows_show(self, visitor):
+        world.dag("nightly", tags=["sales", "slow"])
+        world.dag("report", tags=["sales"])
+        page = read(visitor.get("/dags?tag=slow"))
+        assert "nightly" in page.links
+        assert "report" not in page.links
+        assert page.links["sales"] == "/dags?tag=sales"
+        assert "No Dag tagged quick" in read(visitor.get("/dags?tag=quick")).text
+
+    def test_is_narrowed_to_those_that_are_paused_or_failing(self, visitor):
+        world.dag("asleep", is_paused=True)
+        broken, mended = world.dag("broken"), world.dag("mended")
+        for made in (broken, mended):
+            claims.fail(world.start(runs.trigger(made, Ask(), deed=ALICE, at=NOW)), "no paper", at=NOW)
+        world.finish(world.start(runs.trigger(mended, Ask(), deed=ALICE, at=NOW)))
+        runs.trigger(broken, Ask(), deed=ALICE, at=NOW)
+        for show, name in (("paused", "asleep"), ("failing", "broken")):
+            links = read(visitor.get(f"/dags?show={show}")).links
+            assert {"asleep", "broken", "mended"} & set(links) == {name}
 
     def test_an_empty_list_teaches(self, visitor):
         assert "No Dags yet" in read(visitor.get("/dags")).text
