@@ -136,7 +136,17 @@ class _Chooser:
         try:
             return definition.index(one.key, self.now)
         except InvalidKey as refusal:
-            raise self.wrong(str(refusal), one) from None
+            raise self.wrong(f"{refusal}{self.period(definition, one)}", one) from None
+
+    def period(self, definition: Partitions, one: One) -> str:
+        """How all keys of a period are written, if it is one that was typed."""
+        span = Span(one, one, one.position)
+        try:
+            if isinstance(definition, TimePartitions) and self.time_span(definition, span):
+                return f"; all keys of that period are {spelled(span)}"
+        except InvalidSelection:
+            pass
+        return ""
 
     def wrong(self, message: str, at: Part) -> InvalidSelection:
         return InvalidSelection(message, self.text, at.position)

@@ -258,3 +258,12 @@ def test_tc35_odd_keys_can_be_selected():
     text = ", ".join(quoted(key) for key in keys[:2])
     assert chosen(text, definition) == keys[:2]
     assert chosen("my|key, 東京", definition) == ["my|key", "東京"]
+
+
+def test_one_period_of_many_keys_is_answered_with_how_all_of_them_are_written():
+    days = MultiPartitions({"city": StaticPartitions(["sf"]), "day": DailyPartitions("2026-03-01")})
+    with pytest.raises(InvalidSelection, match=r"all keys of that period are \[2026-03\.\.\.2026-03\]"):
+        select("sf|2026-03", days, datetime(2026, 4, 2, tzinfo=UTC))
+    with pytest.raises(InvalidSelection) as refusal:
+        select("sf|rubbish", days, datetime(2026, 4, 2, tzinfo=UTC))
+    assert "of that period" not in str(refusal.value)
