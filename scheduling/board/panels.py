@@ -132,7 +132,8 @@ def not_counted(mapper: Mapper, key: str, downstream: str) -> str:
     required = None if mapper.needs_known else mapper.required(downstream)
     if required is None or mapper.counts_as(key) in required:
         return ""
-    return "does not count this key: its schedule does not require it"
+    why = mapper.never_was(key) or "its schedule does not require it"
+    return f"does not count this key: {why}"
 
 
 def _source(name: str, keys: Sequence[str], known: Sequence[Progress]) -> Source:

@@ -142,7 +142,8 @@ class TestBoard:
         turn()
         told = read(visitor.get("/assets/hourly?key=seattle|2010-03-14T02:00:00")).text
         assert "materialized not in the definition data from" in told
-        assert "sum seattle|2010-03-14 does not count this key" in told
+        why = "02:00 never was on 2010-03-14 in America/Los_Angeles: the clocks went forward"
+        assert f"sum seattle|2010-03-14 does not count this key: {why}" in told
         told = read(visitor.get("/assets/hourly?key=seattle|2010-03-14T04:00:00")).text
         assert "not in the definition data from" not in told
         assert "does not count this key" not in told
