@@ -70,8 +70,12 @@ class Owed:
         """What to say where no time is expected: that it cannot come, or that nobody has begun to make it."""
         if self.expected.is_never:
             return self.expected.words
-        is_unmade = self.expected.is_unmade and self.attempt is None and self.held is None
-        return self.expected.words if is_unmade else "no expected time"
+        return self.expected.words if self.is_unmade else "no expected time"
+
+    @property
+    def is_unmade(self) -> bool:
+        """Whether no tick makes it, and nobody has begun to."""
+        return self.expected.is_unmade and self.attempt is None and self.held is None
 
     @property
     def by(self) -> str:

@@ -1,6 +1,7 @@
 """Held runs: what waits, for what, since when; and what a person may do about it."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,6 +17,7 @@ from partitions_site.web.confirm import Question
 from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, later, sight_of
 from scheduling import board, overdue
 from scheduling import holds as engine
+from scheduling.algebra.conditions import Leaf
 from scheduling.algebra.progress import Progress
 from scheduling.algebra.verdicts import Kind, Verdict
 from scheduling.belonging import Sight
@@ -29,14 +31,22 @@ SHOWN_MISSING = 1000
 """Missing keys of one asset of which a page says who owes them."""
 
 
+LOOKED_AT = 60
+"""Missing keys of each asset among which that is looked for which comes next."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One held run in the list; `first` is the missing key of each asset that is expected first."""
+    """One held run in the list; `first` is the missing key of each asset that is expected first.
+
+    Where nobody makes that one, `coming` are those that come next by themselves.
+    """
 
     row: HeldRun
     verdict: Verdict
     is_late: bool
     first: list[Owed]
+    coming: list[Owed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +103,7 @@ def held_run(request: HtmxRequest, pk: int) -> HttpResponse:
         "is_late": bool(row.late_at and row.late_at <= now),
         "assets": later(lambda: _standings(row, verdict)),
         "rounds": later(lambda: list(_rounds(row))),
+        "reason": later(board.reason_of_end, row),
         "is_open": row.state == HeldRun.State.HELD,
         "is_moving": row.state == HeldRun.State.HELD
         or bool(row.run and row.run.state not in DagRun.FINISHED),
@@ -181,12 +192,22 @@ def _verdict(row: HeldRun) -> Verdict:
 def _page(wanted: HeldFilter, after: str, now: datetime) -> dict[str, Any]:
     page = board.held_runs(wanted, now=now, after=after)
     verdicts = engine.assess(page.rows, now=now)
-    owed = overdue.owed(page.rows, verdicts, most=1)
-    rows = [
-        Row(row, verdicts[row.pk], bool(row.late_at and row.late_at <= now), owed[row.pk])
-        for row in page.rows
-    ]
+    owed = overdue.owed(page.rows, verdicts, most=LOOKED_AT)
+    rows = [_row(row, verdicts[row.pk], owed[row.pk], now) for row in page.rows]
     return {"rows": rows, "following": page.following}
+
+
+def _row(row: HeldRun, verdict: Verdict, owed: Sequence[Owed], now: datetime) -> Row:
+    by_leaf: dict[Leaf, list[Owed]] = {}
+    for each in owed:
+        by_leaf.setdefault(each.leaf, []).append(each)
+    first = [some[0] for some in by_leaf.values()]
+    coming = [
+        min(due, key=lambda each: each.expected.at or now)
+        for some in by_leaf.values()
+        if some[0].is_unmade and (due := [each for each in some if (each.expected.at or now) > now])
+    ]
+    return Row(row, verdict, bool(row.late_at and row.late_at <= now), first, coming)
 
 
 def _counts(sight: Sight) -> list[tuple[str, int]]:

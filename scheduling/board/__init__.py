@@ -19,7 +19,7 @@ from scheduling.board.choice import Choice, choose, chosen, example, spelled, sp
 from scheduling.board.dags import DagLine, lines, next_ticks, schedule_words, suggestions
 from scheduling.board.drawn import Lack
 from scheduling.board.excerpts import Excerpt
-from scheduling.board.firing import Without, fired_without, reason_of
+from scheduling.board.firing import Without, fired_without, reason_of, reason_of_end
 from scheduling.board.grids import lay_out
 from scheduling.board.heat import Heat, measure, number
 from scheduling.board.keylists import KeyLine, listed, listed_at
@@ -106,6 +106,7 @@ __all__ = [
     "progress",
     "read",
     "reason_of",
+    "reason_of_end",
     "runs",
     "schedule_words",
     "short_among",

@@ -42,6 +42,16 @@ def reason_of(run: DagRun) -> str:
     return said.order_by("at", "id").values_list("reason", flat=True).first() or ""
 
 
+def reason_of_end(row: HeldRun) -> str:
+    """What whoever cancelled the held run said why, as the journal holds it; empty if nothing."""
+    if row.state != HeldRun.State.CANCELLED or row.closed_at is None:
+        return ""
+    said = JournalEntry.objects.filter(
+        at=row.closed_at, event="held run cancelled", dag_id=row.dag.dag_id, partition_key=row.partition_key
+    )
+    return said.order_by("at", "id").values_list("reason", flat=True).first() or ""
+
+
 def _without(asset: str, keys: Sequence[str], progress: Progress | None) -> Without:
     required = (progress and progress.required) or ()
     if progress is None or not frozenset(required).issuperset(keys):

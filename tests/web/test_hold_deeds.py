@@ -74,6 +74,12 @@ class TestCancel:
         assert DagRun.objects.count() == 0
         assert "cancelled" in read(visitor.get(f"/held/{day.pk}")).text
 
+    def test_its_page_says_why_and_leads_to_the_journal(self, visitor, day):
+        visitor.post(f"/held/{day.pk}/cancel", {"reason": "a test"})
+        page = read(visitor.get(f"/held/{day.pk}"))
+        assert "Reason a test" in page.text
+        assert page.links["what was done to it"] == "/journal?dag=sum&key=2026-03-10"
+
     def test_asks_first(self, visitor, day):
         page = read(visitor.part(f"/held/{day.pk}/cancel", "dialog"))
         assert page.all("h2")[0].text == "Cancel this held run?"

@@ -1,6 +1,7 @@
 """The list of held runs, and the page of one."""
 
 import pytest
+from django.utils import timezone
 
 from core.models import DagRun, HeldRun
 from scheduling import claims
@@ -36,6 +37,19 @@ class TestList:
         text = read(visitor.get("/held")).text
         assert "1 of 24 hourly" in text
         assert "0 of 1 prices" in text
+
+    def test_what_nobody_makes_is_told_with_what_comes_next_by_itself(self, visitor):
+        hourly = {"type": "CronPartitionTimetable", "cron": "0 * * * *", "key_format": "%Y-%m-%dT%H:%M:%S"}
+        now = timezone.now().replace(minute=0, second=0, microsecond=0)
+        day, nine = f"{now:%Y-%m-%d}", f"{now:%Y-%m-%d}T23:00:00"
+        world.dag("ingest", hourly, writes=["hourly"], start_date=now.replace(hour=23))
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        emit("hourly", f"{day}T01:00:00")
+        turn()
+        page = read(visitor.get("/held"))
+        assert f"{day}T00:00:00 its tick passed before ingest began" in page.text
+        assert page.links["all such keys"] == f"/held/{HeldRun.objects.get().pk}"
+        assert f"Next by itself: {nine} expected" in page.text
 
     def test_verdicts_are_counted_and_narrow_the_list(self, visitor, day):
         page = read(visitor.get("/held"))
