@@ -18,7 +18,7 @@ from django.db import transaction
 
 from core.models import DagRun
 from scheduling import retries
-from scheduling.algebra.durations import duration_words
+from scheduling.algebra.durations import LONGEST, duration_words
 from scheduling.authoring.context import RunTimedOut
 from scheduling.claims import LeaseLost
 
@@ -29,7 +29,9 @@ GRACE = timedelta(seconds=10)
 def ends_at(run: DagRun) -> datetime | None:
     """When the attempt under way must have ended; None if it may take as long as it likes."""
     timeout = run.dag.run_timeout
-    return run.started_at + timeout if timeout and run.started_at else None
+    if not timeout or not run.started_at:
+        return None
+    return run.started_at + min(timeout, LONGEST)  # a row may be older than that limit
 
 
 def sentence(run: DagRun) -> str:

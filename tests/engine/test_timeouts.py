@@ -111,6 +111,13 @@ class TestOverdue:
         assert timeouts.end_overdue(now=NOW + timedelta(days=1)) == 0
         assert AssetEvent.objects.count() == 1
 
+    def test_of_ages_in_a_row_keeps_no_other_run_from_its_own(self):
+        times = {"ages": timedelta(days=10_000_000), "short": MINUTE}
+        made = [dag(name, RUNTIME, writes=[name], run_timeout=time) for name, time in times.items()]
+        ages, short = (start(runs.trigger(each, Ask("k"), deed=ALICE, at=NOW)) for each in made)
+        timeouts.end_overdue(now=NOW + 60 * MINUTE)
+        assert (again(ages).state, again(short).state) == ("running", "failed")
+
     def test_is_the_attempt_and_not_the_run(self):
         run = self.make()
         claims.take_over_lost(now=NOW + 4 * MINUTE)
