@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from celery import Task, shared_task
 from django.conf import settings
 
-from core import counting
+from core import counting, upkeep
 from core.models import Pulse
 from scheduling import (
     alerts,
@@ -141,6 +141,7 @@ def repair() -> None:
         _send_lost_messages,
         lambda: _until_done(lambda now: drawings.draw(now=now), Bell.DRAW, budget),
         counting.fold,
+        upkeep.refresh_statistics,
     ]
     failures = [look for look in looks if not _succeeds(look)]
     if not failures:

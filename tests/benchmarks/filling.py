@@ -46,11 +46,17 @@ def database(stack: ExitStack, name: str, on_sqlite: bool, directory: str) -> st
 
 
 def settle() -> None:
-    """As the database is some minutes after all that: what autovacuum does, here at once."""
+    """As the database is some minutes after all that: what autovacuum does, or the sweep, here at once."""
     from django.db import connection
 
+    from core import upkeep
+
     with connection.cursor() as cursor:
-        cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "ANALYZE")
+        if connection.vendor == "postgresql":
+            cursor.execute("VACUUM ANALYZE")
+        else:
+            cursor.execute(f"PRAGMA analysis_limit = {upkeep.LOOKED_AT}")
+            cursor.execute("ANALYZE")
 
 
 def load(model: Any, columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:
