@@ -48,6 +48,13 @@ def _one(asset: Asset) -> Reply:
     return sheet(row)
 
 
+def _counts(asset: Asset, cells: board.Cells) -> dict[str, int]:
+    """How many partitions look how, and keys that the definition of the asset does not have."""
+    counts = {look.word: count for look, count in cells.tally.parts}
+    others = len(cells.unexpected) if asset.partitions else 0
+    return counts | ({"unexpected": others} if others else {})
+
+
 def _rows(assets: Sequence[Asset]) -> list[Row]:
     """How complete each asset is, its newest partition with data, and when that came."""
     cells = {pk: read.cells for pk, read in board.read(assets, now=now()).items()}
@@ -60,7 +67,7 @@ def _rows(assets: Sequence[Asset]) -> list[Row]:
             "uri": asset.uri,
             "group": asset.group,
             "is_active": asset.is_active,
-            "partitions": {look.word: count for look, count in cells[asset.pk].tally.parts},
+            "partitions": _counts(asset, cells[asset.pk]),
             "newest": newest.get(asset.pk),
             "newest_at": shown(came.get(asset.pk)),
         }

@@ -1,18 +1,23 @@
 """`partita partitions`: the state of each key of an asset."""
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 from dataclasses import asdict
+from datetime import datetime
 from itertools import chain, islice
 
-from core.models import Asset
+from core.models import Asset, Partition
 from partitions_site.cli.parsing import NotFound, add_limit, find_asset, now
-from partitions_site.cli.replies import Reply, table
+from partitions_site.cli.replies import Reply, Row, shown, table
 from scheduling import board
 from scheduling.board import Cells, Look
 
 STATES = {look.word: look for look in Look}
 UNEXPECTED = "unexpected"
-COLUMNS = {"partition_key": "KEY", "state": "STATE"}
+COLUMNS = {"partition_key": "KEY", "state": "STATE", "data_at": "DATA OF", "run": "RUN"}
+PORTION = 500
+"""Keys that are asked for at a time."""
+
 RANGES = {"first_key": "FROM", "last_key": "TO", "state": "STATE", "count": "PARTITIONS"}
 
 
@@ -50,11 +55,8 @@ def do(given: Namespace) -> Reply:
     found = board.spans(cells, looks, among=chosen)
     positions = list(islice(chain.from_iterable(span for _, span in found), given.limit))
     places = cells.places.places_at(positions)
-    rows = [
-        {"partition_key": place.key, "state": cells.look(at).word}
-        for at, place in zip(positions, places, strict=True)
-    ]
-    return table(rows, COLUMNS, none)
+    looks_of = {place.key: cells.look(at) for at, place in zip(positions, places, strict=True)}
+    return table(_rows(asset, looks_of), COLUMNS, none)
 
 
 def _unexpected(asset: Asset, cells: Cells, given: Namespace) -> Reply:
@@ -62,5 +64,19 @@ def _unexpected(asset: Asset, cells: Cells, given: Namespace) -> Reply:
     if given.ranges or given.select is not None or len(set(given.state)) > 1:
         raise NotFound("--state unexpected stands alone: it goes with no other state, --ranges or --select")
     found = board.listed(cells, only_unexpected=True, size=given.limit)
-    rows = [{"partition_key": line.key, "state": line.look.word} for line in found.rows]
+    rows = _rows(asset, {line.key: line.look for line in found.rows})
     return table(rows, COLUMNS, f"{asset} has no key that its definition does not have.")
+
+
+def _rows(asset: Asset, looks: Mapping[str, Look]) -> list[Row]:
+    """Each key with its state, since when it has the data that it has, and the run that tried it last."""
+    known: dict[str, tuple[datetime | None, int | None]] = {}
+    keys = list(looks)
+    for start in range(0, len(keys), PORTION):
+        of_some = Partition.objects.filter(asset=asset, key__in=keys[start : start + PORTION])
+        known |= {key: (at, run) for key, at, run in of_some.values_list("key", "data_at", "attempt_run")}
+    facts = ((key, look, *known.get(key, (None, None))) for key, look in looks.items())
+    return [
+        {"partition_key": key, "state": look.word, "data_at": shown(at), "run": run}
+        for key, look, at, run in facts
+    ]

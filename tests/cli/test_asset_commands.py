@@ -4,12 +4,14 @@ import io
 
 import pytest
 
-from core.models import AssetEvent
+from core.models import AssetEvent, Partition
+from scheduling import runs
 from scheduling.algebra import specs
 from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.partitions import DynamicPartitions, StaticPartitions
 from scheduling.algebra.time_partitions import DailyPartitions
-from tests.engine.world import asset
+from scheduling.runs import Ask
+from tests.engine.world import ALICE, NOW, asset, dag
 
 
 class TestAssets:
@@ -46,6 +48,22 @@ class TestPartitions:
         rows = partita("partitions", "days", as_json=True)
         assert [row["state"] for row in rows] == ["missing", "materialized", "missing", "missing", "missing"]
         assert "2026-03-02  materialized" in partita("partitions", "days", "--state", "materialized")
+
+    def test_are_told_with_the_time_of_their_data_and_their_run(self, partita, days):
+        """One that failed and has data of before looks otherwise than one without any."""
+        partita("emit", "days", "2026-03-02")
+        run = runs.trigger(dag("d", {"type": "PartitionedAtRuntime"}), Ask("2026-03-02"), deed=ALICE, at=NOW)
+        Partition.objects.update(state="failed", attempt_run=run)
+        rows = partita("partitions", "days", as_json=True)
+        part = Partition.objects.get()
+        assert [row["run"] for row in rows] == [None, run.pk, None, None, None]
+        assert rows[1]["data_at"].startswith(f"{part.data_at:%Y-%m-%dT%H:%M:%S}")
+        assert rows[0]["data_at"] is None
+        assert partita("partitions", "days").split("\n")[0].split() == ["KEY", "STATE", "DATA", "OF", "RUN"]
+
+    def test_that_are_in_no_definition_are_counted_with_the_asset(self, partita, days):
+        partita("emit", "days", "2026-03-02", "elsewhere")
+        assert "1 materialized, 4 missing, 1 unexpected" in partita("assets", "days")
 
     def test_as_ranges(self, partita, days):
         partita("emit", "days", "2026-03-02")
@@ -86,7 +104,7 @@ class TestPartitions:
         )
         partita("emit", "days", "2026-02-01", "2026-03-02")
         [row] = partita("partitions", "days", "--state", "unexpected", as_json=True)
-        assert row == {"partition_key": "2026-02-01", "state": "materialized"}
+        assert (row["partition_key"], row["state"]) == ("2026-02-01", "materialized")
         assert "stands alone" in refused("partitions", "days", "--state", "unexpected", "--ranges")
 
     def test_none(self, partita, days):
