@@ -4,7 +4,8 @@ The run that has waited for the day of its key is the run of the tick. One of se
 of them; the keys of it that have come leave it, each as a run of its own, so that no day is late by it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -20,10 +21,13 @@ Wanted = Mapping[tuple[int, str, datetime], NewRun]
 """What ticks would make, by Dag, key and instant."""
 
 
-def leave_out(new: list[NewRun]) -> list[NewRun]:
+def leave_out(new: list[NewRun]) -> tuple[list[NewRun], Collection[int]]:
     """Those of `new`, whose Dags are locked, that no backfill has asked for before their time.
 
     Pausing or cancelling the backfill keeps the schedule from nothing: only what has begun stays its run.
+
+    :returns: also the Dags whose backfill somebody else has just now: no other Dag waits for that. Nothing is
+        left to make of theirs, and it is to be asked for again.
     """
     wanted = {
         (each.dag.pk, each.partition_key, each.tick_at): each
@@ -31,19 +35,25 @@ def leave_out(new: list[NewRun]) -> list[NewRun]:
         if each.partition_key and each.tick_at
     }
     if not wanted:
-        return new
-    begun = _let_leave_ranges(wanted)
+        return new, ()
+    busy = _lock_backfills(_ranges(wanted))
+    wanted = {place: each for place, each in wanted.items() if each.dag.pk not in busy}
+    made = _let_leave_ranges(wanted) | _let_keep_ticks(wanted)
+    return [each for each in new if id(each) not in made and each.dag.pk not in busy], busy
+
+
+def _let_keep_ticks(wanted: Wanted) -> set[int]:
+    """The identities of those `wanted` that runs of single keys are, which have waited for them."""
     waited = _asked_before(wanted).filter(partition_key__any=list({key for _, key, _ in wanted}))
     found = [
-        (pk, wanted[place])
-        for pk, *rest in waited.values_list("pk", "dag_id", "partition_key", "run_after")
-        if (place := tuple(rest)) in wanted
+        (pk, each)
+        for pk, dag_id, key, at in waited.values_list("pk", "dag_id", "partition_key", "run_after")
+        if key and at and (each := wanted.get((dag_id, key, at)))
     ]
-    made = begun
-    if found:
-        locked = waited.filter(pk__any=[pk for pk, _ in found]).order_by("pk").select_for_update(no_key=True)
-        made |= _let_be_of_their_ticks(list(locked), dict(found))
-    return [each for each in new if id(each) not in made]
+    if not found:
+        return set()
+    locked = waited.filter(pk__any=[pk for pk, _ in found]).order_by("pk").select_for_update(no_key=True)
+    return _let_be_of_their_ticks(list(locked), dict(found))
 
 
 def _asked_before(wanted: Wanted) -> QuerySet[DagRun]:
@@ -56,28 +66,36 @@ def _asked_before(wanted: Wanted) -> QuerySet[DagRun]:
     ).exclude(state=State.CANCELLED)
 
 
-def _let_leave_ranges(wanted: Wanted) -> set[int]:
-    """Make runs of the keys that leave the runs of several which still wait, as if these had been asked for.
-
-    :returns: the identities of those `wanted` that such a run has begun with, too late to leave it.
-    """
-    able = {dag_id: key for (dag_id, key, _), each in wanted.items() if each.dag.max_keys_per_run != 1}
+def _ranges(wanted: Wanted) -> QuerySet[DagRun]:
+    """Those of several keys. Such a run has no key of its own: the index of keys finds it."""
+    able = {dag_id for (dag_id, _, _), each in wanted.items() if each.dag.max_keys_per_run != 1}
     if not able:
-        return set()
-    # A run of several keys has none of its own: the index of keys finds it.
-    ranges = _asked_before(wanted).filter(
+        return DagRun.objects.none()
+    return _asked_before(wanted).filter(
         dag__in=able,
         partition_key=None,
         partition_keys__isnull=False,
         run_after__gte=min(at for _, _, at in wanted),
     )
-    _lock_backfills(ranges)
+
+
+def _let_leave_ranges(wanted: Wanted) -> set[int]:
+    """Make runs of the keys that leave the runs of several which still wait, as if these had been asked for.
+
+    :returns: the identities of those `wanted` that such a run has begun with, too late to leave it.
+    """
+    ticks_of: dict[int, list[tuple[str, NewRun]]] = defaultdict(list)
+    for (dag_id, key, at), each in sorted(wanted.items(), key=lambda item: item[0][2]):
+        if at == each.partition_date:
+            ticks_of[dag_id].append((key, each))
     begun: set[int] = set()
-    for run in ranges.order_by("pk").select_for_update(no_key=True, of=("self",)).select_related("dag"):
+    ranges = _ranges(wanted).order_by("pk").select_for_update(no_key=True, of=("self",))
+    for run in ranges.select_related("dag", "backfill"):
+        keys, after = set(run.keys), run.queued_at
         due = [
             each
-            for (dag_id, key, at), each in sorted(wanted.items(), key=lambda item: item[0][2])
-            if dag_id == run.dag_id and key in run.keys and at == each.partition_date and run.queued_at < at
+            for key, each in ticks_of[run.dag_id]
+            if key in keys and each.tick_at is not None and after < each.tick_at
         ]
         if run.state == State.QUEUED:
             _split(run, due)
@@ -86,16 +104,20 @@ def _let_leave_ranges(wanted: Wanted) -> set[int]:
     return begun
 
 
-def _lock_backfills(ranges: QuerySet[DagRun]) -> None:
-    """Those that have keys of such runs, before the runs, as everybody does who changes both."""
-    own = Backfill.objects.filter(runs__in=ranges).order_by("pk").distinct().values_list("pk", flat=True)
-    if pks := list(own):
-        list(Backfill.objects.filter(pk__in=pks).order_by("pk").select_for_update(no_key=True))
+def _lock_backfills(ranges: QuerySet[DagRun]) -> set[int]:
+    """Lock those that have such runs, before the runs, as everybody does who changes both.
+
+    :returns: the Dags of those that somebody else has.
+    """
+    own = set(ranges.filter(backfill__isnull=False).values_list("backfill_id", "dag_id"))
+    rows = Backfill.objects.select_for_update(no_key=True, skip_locked=True).order_by("pk")
+    locked = {row.pk for row in rows.filter(pk__in={pk for pk, _ in own})}
+    return {dag_id for pk, dag_id in own if pk not in locked}
 
 
 def _split(run: DagRun, due: Sequence[NewRun]) -> None:
     """The keys that are `due` leave `run`, which ends as the run of the last one if it has no others."""
-    keys = [each.partition_key for each in due]
+    keys = {each.partition_key for each in due}
     left = [key for key in run.keys if key not in keys]
     leaving = due if left else due[:-1]
     made = newruns.create([_alone(run, each) for each in leaving], at=run.queued_at) if leaving else []

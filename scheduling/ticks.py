@@ -52,7 +52,8 @@ class Cadence(Protocol):
 def advance(*, now: datetime, limit: int = 500) -> int:
     """Create the runs of every tick up to `now` for up to `limit` due Dags. Returns how many were looked at.
 
-    Running it again, or twice at once, adds nothing.
+    Running it again, or twice at once, adds nothing. A Dag whose backfill is at work is left for the next
+    look.
     """
     with transaction.atomic():
         due = (
@@ -61,12 +62,13 @@ def advance(*, now: datetime, limit: int = 500) -> int:
             .select_for_update(skip_locked=True, no_key=True)
         )
         dags = list(due[:limit])
-        new = foretold.leave_out([run for dag in dags for run in _advance(dag, now)])
+        new, busy = foretold.leave_out([run for dag in dags for run in _advance(dag, now)])
         if new:
             newruns.create(new, at=now)
-        cursors = [(dag.pk, dag.ticked_until, dag.next_tick_at) for dag in dags]
+        seen = [dag for dag in dags if dag.pk not in busy]
+        cursors = [(dag.pk, dag.ticked_until, dag.next_tick_at) for dag in seen]
         bulk.update(Dag, ("ticked_until", "next_tick_at"), cursors)
-    return len(dags)
+    return len(seen)
 
 
 @dataclass(frozen=True, slots=True)

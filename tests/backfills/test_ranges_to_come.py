@@ -7,6 +7,7 @@ import pytest
 from core.models import Backfill, DagRun
 from scheduling import backfills, ticks
 from tests.backfills.play import begin, counts, days, execute, item, steer, turn
+from tests.engine.meeting import meet
 from tests.engine.world import DAILY, NOW, dag, start
 
 pytestmark = pytest.mark.django_db
@@ -126,3 +127,20 @@ def test_many_of_them_cost_no_more_queries_than_one(ticking, django_assert_max_n
     with django_assert_max_num_queries(20):
         ticks.advance(now=day(31) + SECOND)
     assert len(runs()) == 20
+
+
+@pytest.mark.pg
+@pytest.mark.django_db(transaction=True)
+def test_no_other_dag_waits_for_a_backfill_that_is_at_work(ticking):
+    """Its own ticks are made by the next look."""
+    backfill = ask(ticking)
+    dag("other", DAILY, writes=["far"], ticked_until=NOW, next_tick_at=day(12))
+    at_work = Backfill.objects.select_for_update(no_key=True).filter(pk=backfill.pk)
+    assert meet(lambda: list(at_work), lambda: ticks.advance(now=day(12) + SECOND)) == [1]
+    assert runs_of(day(12)) == ["other"]
+    assert ticks.advance(now=day(12) + SECOND) == 1
+    assert runs_of(day(12)) == ["other", "ticking"]
+
+
+def runs_of(tick):
+    return sorted(DagRun.objects.filter(tick_at=tick).values_list("dag__dag_id", flat=True))
