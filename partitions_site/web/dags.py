@@ -41,13 +41,13 @@ MOST_KEYS = 100
 def dags(request: HtmxRequest) -> HttpResponse:
     """Every Dag in one line. The rows poll this same address."""
     wanted = {name: request.GET.get(name, "").strip() for name in ("q", "file", "tag", "show")}
-    sight = sight_of(request)
+    rows = later(_listed, sight_of(request))
     context = {
         "words": wanted["q"],
         **wanted,
         "shows": SHOWS,
-        "tags": later(_tags, sight),
-        "lines": later(_lines, wanted, sight),
+        "tags": later(_tags, rows),
+        "lines": later(_lines, rows, wanted),
     }
     return answer(request, "dags/list.html", "dags/_rows.html", context)
 
@@ -183,19 +183,27 @@ def _why(request: HtmxRequest, row: Dag, now: datetime) -> dict[str, Any]:
         return asked | {"problem": str(error)}
 
 
-def _lines(wanted: Mapping[str, str], sight: Sight) -> list[board.DagLine]:
-    rows = Dag.objects.active().filter(sight.dags()).select_related("override").order_by("dag_id")
-    rows = rows.filter(source__name=wanted["file"]) if wanted["file"] else rows
-    rows = rows.filter(dag_id__icontains=wanted["q"]) if wanted["q"] else rows
-    rows = rows.filter(is_paused=True) if wanted["show"] == "paused" else rows
-    tag = wanted["tag"]
-    lines = board.lines([row for row in rows if not tag or tag in row.tags])
+def _listed(sight: Sight) -> list[Dag]:
+    rows = Dag.objects.active().filter(sight.dags()).select_related("override", "source")
+    return list(rows.order_by("dag_id"))
+
+
+def _lines(rows: Sequence[Dag], wanted: Mapping[str, str]) -> list[board.DagLine]:
+    lines = board.lines([row for row in rows if _is_wanted(row, wanted)])
     return [line for line in lines if line.is_failing] if wanted["show"] == "failing" else lines
 
 
-def _tags(sight: Sight) -> list[str]:
-    stored = Dag.objects.active().filter(sight.dags()).values_list("tags", flat=True)
-    return sorted({tag for tags in stored for tag in tags})
+def _is_wanted(row: Dag, wanted: Mapping[str, str]) -> bool:
+    return (
+        wanted["q"].casefold() in row.dag_id.casefold()
+        and wanted["file"] in ("", row.source.name if row.source else None)
+        and (not wanted["tag"] or wanted["tag"] in row.tags)
+        and (wanted["show"] != "paused" or row.is_paused)
+    )
+
+
+def _tags(rows: Sequence[Dag]) -> list[str]:
+    return sorted({tag for row in rows for tag in row.tags})
 
 
 def _form(request: HtmxRequest, row: Dag, now: datetime) -> dict[str, Any]:
