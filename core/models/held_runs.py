@@ -65,7 +65,9 @@ class HeldRun(models.Model):
     received_count = models.PositiveIntegerField(default=0)
     late_at = models.DateTimeField(null=True)
     late_noted_at = models.DateTimeField(null=True)
-    run = models.ForeignKey(DagRun, on_delete=models.PROTECT, null=True, related_name="held_runs")
+    run = models.ForeignKey(
+        DagRun, on_delete=models.PROTECT, null=True, related_name="held_runs", db_index=False
+    )
     is_drawn = models.BooleanField(default=False, db_default=False)
     is_undrawn = models.GeneratedField(
         expression=Case(
@@ -103,6 +105,8 @@ class HeldRun(models.Model):
                 condition=Q(state="held", judge_after__isnull=False),
                 name="held_due",
             ),
+            # Read by the page of a run, by what it consumed, and when it is deleted.
+            models.Index(fields=["run"], name="held_of_run"),
             # Read by the page of held runs, and to count them: nothing else is in it, so it is small.
             models.Index(fields=["verdict"], condition=Q(state="held"), name="held_verdict"),
             # Read by the held runs of one Dag, a page at a time.

@@ -5,8 +5,10 @@ from contextlib import closing
 import pytest
 from django.core.management import call_command
 from django.db import OperationalError, connection
+from django.test.utils import CaptureQueriesContext
 
-from core.models import HeldRun
+from core.models import DagRun, HeldRun
+from tests.engine.world import NOW, RUNTIME, dag
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -83,3 +85,45 @@ def test_that_is_only_shown_makes_each(before, capsys):
     call_command("sqlmigrate", "core", "0018", no_color=True)
     shown = capsys.readouterr().out
     assert all(f'"{name}"' in shown for name in MADE)
+
+
+@pytest.fixture
+def one_held_run_a_run():
+    """The database before a run could have several held runs."""
+    migrate("0027")
+    yield
+    migrate()
+
+
+@pytest.mark.pg
+def test_what_lets_a_run_have_several_held_runs_locks_nobody_out(one_held_run_a_run):
+    with CaptureQueriesContext(connection) as asked:
+        migrate("0028")
+    said = [each["sql"] for each in asked if HeldRun._meta.db_table in each["sql"]]
+    assert [sql for sql in said if "INDEX" in sql and "CONCURRENTLY" not in sql] == []
+    assert [sql for sql in said if "ADD CONSTRAINT" in sql] == []
+    with connection.cursor() as cursor:
+        found = connection.introspection.get_constraints(cursor, HeldRun._meta.db_table)
+    of_run = {name: each for name, each in found.items() if each["columns"] == ["run_id"]}
+    assert "held_of_run" in of_run
+    assert [name for name, each in of_run.items() if each["unique"]] == []
+    assert [name for name, each in of_run.items() if each["foreign_key"]]
+
+
+def test_stopped_before_lost_workers_are_counted():
+    run = DagRun(dag=dag("a", RUNTIME), run_id="r", run_type="manual", state="running", lease_until=NOW)
+    run.queued_at = run.run_after = run.updated_at = NOW
+    run.attempt, run.failures = 5, 1
+    run.save()
+    migrate("0028")
+
+    def stop(execute, sql, *rest):
+        if sql.startswith("UPDATE") and "losses" in sql:
+            assert not connection.in_atomic_block
+            raise Stopped
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(stop), pytest.raises(Stopped):
+        migrate("0029")
+    migrate()
+    assert DagRun.objects.get().losses == 3
