@@ -8,18 +8,20 @@ from django.db.models import Q
 
 from core.models import Asset, Partition
 from scheduling import dynamic
+from scheduling.algebra.numbering import numbers_of
 from scheduling.board import drawn, universe
 from scheduling.board.cells import NOT_DEFINED, NOT_DUE, Cells, Look
 from scheduling.board.defined import Defined, axis_of
 from scheduling.board.drawn import Drawn, Lack
-from scheduling.board.labels import places
+from scheduling.board.labels import label_of, places, segments_of
 from scheduling.board.orders import Listed, Order
 from scheduling.board.universe import MOST_KEYS, Universe
 
 MOST_LISTED = 20_000
 """Keys of a definition that are listed, for the sake of others that have to stand among them."""
 
-MOST_EARLY, AGES = 1000, timedelta(days=3660)
+AGES = timedelta(days=3660)
+"""A key that the definition has by then is not due yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +142,20 @@ def _defined(expected: Universe) -> Defined | None:
 
 
 def _early(expected: Universe, unexpected: Collection[str]) -> frozenset[str]:
-    """Keys that the definition has when their time has come. Of many, only the last are looked at."""
+    """Keys that the definition has when their time has come, as `outside` says of each."""
     definition, now = expected.definition, expected.now
     if definition is None or now is None or not definition.grows:
         return frozenset()
-    newest = sorted(unexpected, reverse=True)[:MOST_EARLY]
-    return frozenset(key for key in newest if definition.contains(key, now + AGES))
+    later = now + AGES
+    numbers = numbers_of(definition, [key for key in unexpected if _may_come(key, now)], later)
+    count = definition.count(later) if numbers else 0
+    return frozenset(key for key, number in numbers.items() if number < count)
+
+
+def _may_come(key: str, now: datetime) -> bool:
+    """Whether the time of `key` is not long over, as far as its text tells: that is looked up much faster."""
+    labels = [label for segment in segments_of(key) if (label := label_of(segment))]
+    return not labels or max(labels)[:4] >= f"{now.year - 1:04}"
 
 
 def _listed(expected: Universe, found: Drawn, order: Order | None) -> Cells:
