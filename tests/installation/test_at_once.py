@@ -1,5 +1,6 @@
 """Several `./partita` of one checkout at once; the installation waits for a page that a test holds back."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -139,3 +140,17 @@ class TestAnEnvironmentOfAnotherPython:
         up.kill()
         up.communicate()
         assert start("migrate").communicate(timeout=60)[0] == "manage.py migrate\n"
+
+    def test_is_installed_anew_by_who_waited_for_it_to_be_cleared(self, checkout, start):
+        """As a `./partita` of another Python does, which was a moment faster."""
+        assert start("migrate").communicate(timeout=60)[0] == "manage.py migrate\n"
+        inside = os.open(checkout / ".venv", os.O_RDONLY)
+        fcntl.flock(inside, fcntl.LOCK_EX)
+        waiting = start("sensors")
+        with pytest.raises(subprocess.TimeoutExpired):
+            waiting.communicate(timeout=2)
+        (checkout / ".venv" / "installed.json").unlink()
+        os.close(inside)
+        told, complaints = waiting.communicate(timeout=60)
+        assert told == "manage.py sensors\n"
+        assert "Installing requirements.txt" in complaints
