@@ -44,6 +44,12 @@ def table(context: dict[str, Any], grid: Grid) -> SafeString:
     return mark_safe(written)  # noqa: S308  every part of it is escaped
 
 
+@register.filter
+def is_undefined(outside: str) -> bool:
+    """Whether the words for a key that is outside its definition say that this will never have it."""
+    return outside == NOT_DEFINED
+
+
 @register.simple_tag
 def squares(rows: Sequence[PlannedKey]) -> SafeString:
     """Keys of a backfill in their order, each in the picture of its state; those with a run lead to it."""

@@ -110,6 +110,16 @@ class TestOutside:
         assert overview.links["1 not due yet"] == "/assets/daily?state=unexpected"
         assert "not in the definition" not in overview.text
 
+    def test_only_what_never_will_be_one_is_red(self, visitor):
+        today = timezone.now().date()
+        coming = f"{today + timedelta(days=1)}"
+        asset("daily", partitions=specs.dump(DailyPartitions(f"{today - timedelta(days=3)}")))
+        emit("daily", coming, "oops")
+        for page in ("/assets/daily?state=unexpected&key=", "/assets/daily?key="):
+            shown = "".join(visitor.get(f"{page}{key}").content.decode() for key in (coming, "oops"))
+            assert '<span class="tag bad">not in the definition</span>' in shown
+            assert '<span class="tag">not due yet</span>' in shown
+
     def test_a_key_that_never_was_one_is_gone_when_it_has_no_data_any_more(self, visitor):
         daily = asset("daily", partitions=specs.dump(DailyPartitions("2026-03-01")))
         emit("daily", "2026-3-9")
