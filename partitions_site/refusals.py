@@ -56,4 +56,6 @@ def _names(granted: tuple[str, ...], right: str) -> bool:
 
 def _where(thing: Thing) -> str:
     groups = sorted(belonging.groups_of(thing))
-    return f" in the group {' and '.join(groups)}" if groups else " on the whole site"
+    if len(groups) > 1:
+        return f" in the groups {', '.join(groups[:-1])} and {groups[-1]}"
+    return f" in the group {groups[0]}" if groups else " on the whole site"

@@ -7,12 +7,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from core.models import Dag, HeldRun, JournalEntry
-from partitions_site import roles
+from partitions_site import refusals, roles
 from partitions_site.models import Grant
 from partitions_site.web import urls
 from partitions_site.web.http import signed_in
 from tests.api.groups import MARK, OURS, THEIRS, build, granted, state
-from tests.engine.world import HOURS_TO_DAY, consumer, dag, emit, turn
+from tests.engine.world import HOURS_TO_DAY, asset, consumer, dag, emit, turn
 from tests.web.screens import DEEDS, OPEN, OWN, names
 
 pytestmark = pytest.mark.django_db
@@ -127,6 +127,14 @@ class TestDeeds:
         client.force_login(User.objects.get(username="ann"))
         page = client.get(f"/dags/{OURS}_plain").content.decode()
         assert f"Pausing takes the right to pause Dags in the group {OURS} (core.change_dag)" in page
+
+    def test_and_both_groups_of_what_is_of_two(self, groups):
+        user = granted(roles.OPERATOR, "another")
+        asset("a", group="first")
+        asset("b", group="second")
+        of_both = dag("both", writes=["a", "b"])
+        told = refusals.why_not(user, "core.change_dag", of_both)
+        assert "the right to pause Dags in the groups first and second (core.change_dag)" in told
 
     def test_who_cannot_count_an_event_is_told_of_those_one_sees(self, groups):
         for name, writes in ((f"{OURS}_hears", f"{OURS}_out"), (f"{MARK}_hears", f"{MARK}_out")):
