@@ -128,7 +128,7 @@ def of_versions(numbers: list[str]) -> Q:
     return Q(dag__revision__in=[read_value(RowId(), each, ["query", "dag_version"]) for each in numbers])
 
 
-CONF_WORDS = "No run is found by it whose `conf` names a secret, which is not shown either"
+CONF_WORDS = "No run is found by it whose `conf` may name a secret, also within a value: that is not shown"
 
 LONGEST = 1e10
 """Seconds, some three hundred years: no run took longer, and no database keeps spans without end."""
