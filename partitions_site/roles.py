@@ -21,8 +21,6 @@ GRANTS: dict[str, tuple[str, ...]] = {
         "core.change_dagrun",
         "core.change_heldrun",
         "core.change_dag",
-        "core.add_backfill",
-        "core.change_backfill",
         "core.add_dynamickey",
         "core.change_dynamickey",
         "core.change_sensor",

@@ -28,7 +28,6 @@ TIMES = {
     "end_date": "ended_at",
     "updated_at": "updated_at",
 }
-OTHERS = ("", "state=success", "state=failed", "run_type=manual", "run_id_pattern=1", "dag_id_pattern=a")
 LISTS = {
     "runs": (runs.RUNS, partial(runs.listed, EVERYTHING)),
     "runs of some": (runs.RUNS, partial(runs.listed, Sight(frozenset(["mine"])))),
