@@ -1,7 +1,7 @@
 """Messages that tell workers which run to execute and which sensor to look; whether any of them wait."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from celery import current_app
@@ -20,9 +20,12 @@ def send(run_pks: Sequence[int]) -> Sequence[int]:
     return _send("scheduling.execute_run", run_pks, lambda run_pk: [run_pk])
 
 
-def send_looks(looks: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
-    """The same for looks of sensors, each a primary key and a number."""
-    return _send("scheduling.look", looks, list)
+def send_looks(looks: Sequence[tuple[int, int]], longest: Mapping[int, float]) -> Sequence[tuple[int, int]]:
+    """The same for looks of sensors, each a primary key and a number.
+
+    :param longest: seconds after which a process that is still at it is ended, by the primary key.
+    """
+    return _send("scheduling.look", looks, list, lambda look: longest.get(look[0]))
 
 
 def none_waits() -> bool:
@@ -39,11 +42,21 @@ def none_waits() -> bool:
         return False
 
 
-def _send(task: str, all_of_it: Sequence[T], arguments: Callable[[T], list[int]]) -> Sequence[T]:
+def _send(
+    task: str,
+    all_of_it: Sequence[T],
+    arguments: Callable[[T], list[int]],
+    longest: Callable[[T], float | None] = lambda _: None,
+) -> Sequence[T]:
     for place, each in enumerate(all_of_it):
         try:
-            current_app.send_task(task, arguments(each), retry=False)
+            current_app.send_task(task, arguments(each), retry=False, **_limits(longest(each)))
         except OperationalError as error:
             log.warning("%d of %s are sent with the next sweep: %s", len(all_of_it) - place, task, error)
             return all_of_it[place:]
     return ()
+
+
+def _limits(seconds: float | None) -> dict[str, float]:
+    """The process is interrupted a second before it is ended: Celery heeds no end that comes before that."""
+    return {} if seconds is None else {"soft_time_limit": seconds - 1, "time_limit": seconds}

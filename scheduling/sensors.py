@@ -46,16 +46,28 @@ class NotLooking(PartitionError):
 
 
 def dispatch(*, now: datetime, limit: int = 100) -> list[tuple[int, int]]:
-    """Primary key and number of each look that a message should be sent for now."""
+    """Primary key and number of each look that a message should be sent for now.
+
+    A look that began and did not end in its time has failed: the next one may follow later than this.
+    """
     with transaction.atomic():
         due = Sensor.objects.due(now).order_by("next_look_at", "pk")
         rows = list(due.select_for_update(skip_locked=True, no_key=True)[:limit])
+        for row in rows:
+            _give_up(row)
+        rows = [row for row in rows if row.next_look_at <= now]
         for row in rows:
             is_waiting = row.lease_until is not None and row.began_at is None
             row.look_number += not is_waiting  # a message that waits still, or got lost, may be sent twice
             row.began_at, row.lease_until = None, now + DISPATCH_AGAIN
         Sensor.objects.bulk_update(rows, ["look_number", "began_at", "lease_until"])
     return [(row.pk, row.look_number) for row in rows]
+
+
+def longest(looks: Sequence[tuple[int, int]]) -> dict[int, float]:
+    """Seconds after which the process that is at a look is ended, by the primary key of the sensor."""
+    found = Sensor.objects.filter(pk__in=[pk for pk, _ in looks]) if looks else ()
+    return {sensor.pk: (sensor.timeout + timeouts.GRACE).total_seconds() for sensor in found}
 
 
 def take_back(unsent: Sequence[tuple[int, int]]) -> None:
@@ -186,14 +198,36 @@ def _fail(sensor: Sensor, number: int, error: BaseException, began: datetime, no
     row = _still(sensor, number)
     if row is None:
         return
-    row.failures += 1
-    row.outcome, row.sentence = Outcome.FAILED, _kept(_sentence(sensor, error))
-    pause = min(row.every * 2 ** min(row.failures - 1, 20), max(LONGEST_PAUSE, row.every))
-    _end(row, began, now, began + pause)
+    _count_failure(row, _sentence(sensor, error))
+    _end(row, began, now, began + _pause(row))
     trace = "" if isinstance(error, PartitionError | RunTimedOut) else trace_of(error, caller=__file__)
     _keep(row, began, now, trace)
     if row.failures == 1:
         journal.note("sensor failed", at=now, sensor=row.name, sentence=row.sentence)
+
+
+def _give_up(row: Sensor) -> None:
+    """If a look of `row` has begun and neither ended nor been recorded in its time, it counts as failed.
+
+    Its worker was lost, or ended because the function does not stop (`longest`).
+    """
+    if row.began_at is None or row.lease_until is None:
+        return
+    began, allowed = row.began_at, row.lease_until - row.began_at
+    _count_failure(
+        row, f"the look had not ended {duration_words(allowed)} after it began: its process is gone"
+    )
+    _end(row, began, began, began + _pause(row))
+
+
+def _count_failure(row: Sensor, sentence: str) -> None:
+    row.failures += 1
+    row.outcome, row.sentence = Outcome.FAILED, _kept(sentence)
+
+
+def _pause(row: Sensor) -> timedelta:
+    """From the beginning of a look that has failed to the next one."""
+    return min(row.every * 2 ** min(row.failures - 1, 20), max(LONGEST_PAUSE, row.every))
 
 
 def _still(sensor: Sensor, number: int) -> Sensor | None:

@@ -81,7 +81,8 @@ def advance_ticks() -> None:
     started = _now()
     while ticks.advance(now=_now()) and _now() - started < BUDGET:
         pass  # at midnight, more Dags are due than one look takes
-    sensors.take_back(messages.send_looks(sensors.dispatch(now=_now())))
+    looks = sensors.dispatch(now=_now())
+    sensors.take_back(messages.send_looks(looks, sensors.longest(looks)))
 
 
 @shared_task(name="scheduling.look")
