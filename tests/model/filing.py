@@ -118,6 +118,12 @@ class Filing(Runs):
             self.held.append(held)
             self._fill(held)
         self._count(held, event)
+        held.events |= {
+            each
+            for each in self.events
+            if place_of(each) == place_of(event) and each.number < event.number
+            if not each.is_routed and not self._is_spent(each, name)
+        }
         held.judge_at, held.last_at = self.now, max(held.last_at, event.at) if anew else self.now
 
     def _is_counted(self, event: Event, consumer: Consumer, key: str) -> bool:
