@@ -28,9 +28,8 @@ class Backfills(Planning):
 
     def advance(self) -> None:
         """Whatever can go on does: nothing has to be woken."""
-        for each in self.backfills:
-            while not each.is_completed and self._advance(each):
-                pass
+        while sum(self._advance(each) for each in self.backfills if not each.is_completed):
+            pass
 
     def pause_backfill(self, backfill: Backfill) -> bool:
         if backfill.is_over:
@@ -78,19 +77,20 @@ class Backfills(Planning):
                 item.state = item.state if item.is_open else self._outcome(item)
 
     def _advance(self, backfill: Backfill) -> bool:
-        """Whether it should be looked at once more."""
-        self._collect(backfill)
-        before = len(backfill.open)
+        """Whether anything has come of it."""
+        has_moved = self._collect(backfill)
         if not backfill.is_paused:
             room = AHEAD * backfill.limit - sum(map(self._is_ahead, backfill.runs))
             refused: list[Item] = []
             for target in reversed(backfill.targets):
-                room -= self._launch(backfill, target, room, refused)
+                launched = self._launch(backfill, target, room, refused)
+                room, has_moved = room - launched, has_moved or launched > 0
             self._look(backfill, refused)
+            has_moved |= bool(refused)
         backfill.is_completed = not backfill.open
-        return len(backfill.open) < before
+        return has_moved
 
-    def _collect(self, backfill: Backfill) -> None:
+    def _collect(self, backfill: Backfill) -> bool:
         """What has ended says how; what needs it goes on, and when nothing else does, whatever can."""
         every: list[Item] = []
         for target in backfill.targets:
@@ -101,6 +101,7 @@ class Backfills(Planning):
         self._look(backfill, every)
         if all(item.state == "waiting" for item in backfill.open):
             self._look(backfill)
+        return bool(every)
 
     def _outcome(self, item: Item) -> str:
         run = item.run
