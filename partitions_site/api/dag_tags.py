@@ -33,6 +33,7 @@ class DagTags(Address):
         summary="Tags that Dags have",
         parameters=[
             OpenApiParameter("tag_name_pattern", str, description="Contains this, in any case"),
+            OpenApiParameter("tag_name_prefix_pattern", str, description="Begins with this"),
             OpenApiParameter("order_by", str, enum=list(ORDERS)),
             *SLICE,
         ],
@@ -43,10 +44,16 @@ class DagTags(Address):
         order = query.get("order_by", "name")
         if order not in ORDERS:
             raise BadRequest(f"Ordering with '{order}' is disallowed: order by name or -name")
-        term = read_value(Text(), query.get("tag_name_pattern", "~"), ["query", "tag_name_pattern"])
+        term, start = _asked(request, "tag_name_pattern"), _asked(request, "tag_name_prefix_pattern")
         rows = Dag.objects.active().filter(sight_of(request).dags()).values_list("tags", flat=True)
-        wanted = "" if term == "~" else term.strip("%").casefold()
-        tags = {tag for own in rows for tag in own if wanted in tag.casefold()}
+        wanted = term.casefold()
+        tags = {tag for own in rows for tag in own if wanted in tag.casefold() and tag.startswith(start)}
         offset, limit = number(query, "offset", 0), min(number(query, "limit", LIMIT), MOST_ROWS)
         page = sorted(tags, reverse=ORDERS[order])[offset : offset + limit]
         return Response({"tags": page, "total_entries": len(tags)})
+
+
+def _asked(request: Request, name: str) -> str:
+    """What a pattern asks for, without the marks of Airflow's; empty for any."""
+    term: str = read_value(Text(), request.query_params.get(name, "~"), ["query", name])
+    return "" if term == "~" else term.strip("%")

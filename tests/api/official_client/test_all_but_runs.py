@@ -200,6 +200,8 @@ class TestWhatAirflowHasBesides:
         assert dags.get_dag_tags().tags == ["lab"]
         assert dags.get_dag_tags(tag_name_pattern="%LA%").total_entries == 1
         assert dags.get_dag_tags(tag_name_pattern="none").tags == []
+        assert dags.get_dag_tags(tag_name_prefix_pattern="la").tags == ["lab"]
+        assert dags.get_dag_tags(tag_name_prefix_pattern="ab").tags == []
 
     def test_import_errors_are_files_that_do_not_load(self, client):
         assert ImportErrorApi(client).get_import_errors().import_errors == []

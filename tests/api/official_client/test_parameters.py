@@ -12,7 +12,7 @@ APIS = [
 ]
 
 LEFT_OUT = {
-    *("delete_dag", "favorite_dag", "unfavorite_dag", "get_dag_tags"),  # of Airflow's pages
+    *("delete_dag", "favorite_dag", "unfavorite_dag"),  # of Airflow's pages
     "bulk_pools",
 }
 """What is not offered."""
