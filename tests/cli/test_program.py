@@ -42,7 +42,7 @@ class TestWords:
             (["emit", "a", "k", "--extra", "[1]"], "write a JSON object"),
             (["emit", "a", "k", "--extra", "{"], "is no JSON"),
             (["trigger", "d", "--run-after", "soon"], "write a date like 2026-03-01"),
-            (["keys"], "the following arguments are required: DEED"),
+            (["backfill"], "the following arguments are required: DEED"),
             (["completion", "fish"], "invalid choice: 'fish'"),
         ],
     )
