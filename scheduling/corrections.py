@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef
 from django.db.models.functions import Coalesce
 
-from core.models import AssetEvent, Backfill, BackfillTarget, DagRun, HeldRun
+from core.models import Backfill, BackfillTarget, DagRun, HeldRun, Partition
 from scheduling import doorbell, journal, rounds, states
 from scheduling.backfills import outcomes
 from scheduling.doorbell import Bell
@@ -122,14 +122,17 @@ def forget_keys(runs: Sequence[DagRun], *, deed: Deed, at: datetime) -> None:
 
 
 def _refresh(gone: HeldRun, at: datetime) -> None:
-    """What the open round of that key has received, and `gone` had consumed, is fresh: that has not fired."""
+    """What the open round of that key has received, and `gone` had consumed, is fresh: that has not fired.
+
+    Of each key the newest event counts. What a round since has consumed says nothing of an older one.
+    """
     name = (gone.dag_id, gone.partition_key)
     row = rounds.lock([name]).get(name)
     if row is None:
         return
     events = set(gone.consumed.values_list("event_id", flat=True))
     fresh = events - {event for _, event in rounds.consumed_before([row], events)}
-    said = AssetEvent.objects.filter(pk__in=fresh, asset=OuterRef("asset"), partition_key=OuterRef("key"))
+    said = Partition.objects.filter(last_event__in=fresh, asset=OuterRef("asset"), key=OuterRef("key"))
     row.received.filter(Exists(said)).update(is_fresh=True)
     HeldRun.objects.filter(pk=row.pk).update(judge_after=at)
     doorbell.ring(Bell.JUDGE)

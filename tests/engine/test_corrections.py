@@ -155,6 +155,17 @@ class TestDelete:
         corrections.delete(run, deed=ALICE, at=NOW)
         assert held("both", "k").state == "held"
 
+    def test_what_a_round_since_has_consumed_newer_has_not(self):
+        consumer("regions", {"out": REGIONS})
+        for minute in range(2):
+            emit("out", "tw", "jp", "us", at=NOW + minute * MINUTE)
+            turn(NOW + minute * MINUTE)
+        emit("out", "tw", at=NOW + 2 * MINUTE)
+        turn(NOW + 2 * MINUTE)
+        corrections.delete(DagRun.objects.earliest("pk"), deed=ALICE, at=NOW + 3 * MINUTE)
+        fresh = held("regions", "all").received.filter(is_fresh=True)
+        assert list(fresh.values_list("key", flat=True)) == ["tw"]
+
 
 class TestForgetKeys:
     def test_blanks_the_partition_of_runs(self, run):
