@@ -142,6 +142,9 @@ TICK_SECONDS = env.seconds("PARTITA_TICK_SECONDS", 1, "How often timetables are 
 LEASE_SECONDS = env.seconds(
     "PARTITA_LEASE_SECONDS", 60, "How long after the last sign of its worker a Dag run is another worker's"
 )
+ALIVE_FILE = env.text(
+    "PARTITA_ALIVE_FILE", "", "File that a worker or a beat touches as long as it is well; empty: none"
+)
 RUN_TIME_LIMIT = env.number(
     "PARTITA_RUN_TIME_LIMIT", 86_400, "Seconds after which a worker ends a Dag run for good"
 )

@@ -16,6 +16,7 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from core.models import Pulse
+from partitions_site import alive
 from scheduling import health
 
 logger = logging.getLogger(__name__)
@@ -33,6 +34,7 @@ class Vigil:
         """Leave a pulse; if beat is silent, do once what it would have sent for."""
         now = timezone.now()
         health.pulse(self.name, Pulse.Kind.WORKER, now=now)
+        alive.touch()
         is_silent = health.is_silent(Pulse.Kind.BEAT, now)
         if is_silent != self.is_doing_beats_work:
             logger.warning("%s", "No beat: looking for work myself" if is_silent else "Beat is back")

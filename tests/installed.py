@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -52,11 +53,13 @@ class Installation:
         self.wait_for(lambda: READY.search(self.output()) or self.supervisor.poll() is not None, seconds=60)
         assert self.supervisor.poll() is None, self.output()
 
-    def popen(self, *command: str, **options: Any) -> subprocess.Popen[bytes]:
+    def popen(
+        self, *command: str, environment: Mapping[str, str] = MappingProxyType({}), **options: Any
+    ) -> subprocess.Popen[bytes]:
         """Any command of manage.py on this installation."""
         return subprocess.Popen(
             [sys.executable, str(HOME / "manage.py"), *command],
-            env=self.environment() | {"PYTHONUNBUFFERED": "1"},
+            env=self.environment() | {"PYTHONUNBUFFERED": "1"} | dict(environment),
             start_new_session=True,
             **options,
         )

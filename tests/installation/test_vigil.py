@@ -33,6 +33,22 @@ class TestLook:
         watcher.look()
         assert Pulse.objects.get(kind=Pulse.Kind.WORKER).name == "host:1 engine"
 
+    def test_touches_the_file_that_health_checks_look_at(self, watcher, settings, tmp_path):
+        settings.ALIVE_FILE = str(tmp_path / "alive")
+        beat()
+        watcher.look()
+        assert (tmp_path / "alive").exists()
+
+    def test_does_not_while_the_database_is_away(self, watcher, settings, tmp_path, monkeypatch):
+        def away(*_, **__):
+            raise OperationalError("the database is away")
+
+        settings.ALIVE_FILE = str(tmp_path / "alive")
+        monkeypatch.setattr(health, "pulse", away)
+        with pytest.raises(OperationalError):
+            watcher.look()
+        assert not (tmp_path / "alive").exists()
+
     def test_does_nothing_while_beat_is_seen(self, watcher):
         beat(ago=health.patience() - timedelta(seconds=2))
         consumer("copy", {"a": IDENTITY})

@@ -4,7 +4,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from partitions_site import lifeline, reloading
+from partitions_site import alive, lifeline, reloading
 from partitions_site.celery import app
 
 
@@ -17,6 +17,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         lifeline.hold()
+        alive.touch_with_every_message()
         reloading.follow_in_background(settings.DEFINITIONS, threading.Event())
         app.send_task("scheduling.sweep")  # the first one of the schedule comes after its interval only
         app.Beat(max_interval=1, quiet=True).run()
