@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef
+from django.db.models import F, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
-from core.models import Backfill, BackfillTarget, DagRun, HeldRun, Partition
+from core.models import Backfill, BackfillTarget, DagRun, HeldRun
 from scheduling import doorbell, journal, rounds, states
 from scheduling.backfills import outcomes
 from scheduling.doorbell import Bell
@@ -124,7 +124,7 @@ def forget_keys(runs: Sequence[DagRun], *, deed: Deed, at: datetime) -> None:
 def _refresh(gone: HeldRun, at: datetime) -> None:
     """What the open round of that key has received, and `gone` had consumed, is fresh: that has not fired.
 
-    Of each key the newest event counts. What a round since has consumed says nothing of an older one.
+    Of each key the newest event counts that the open round has counted.
     """
     name = (gone.dag_id, gone.partition_key)
     row = rounds.lock([name]).get(name)
@@ -132,8 +132,9 @@ def _refresh(gone: HeldRun, at: datetime) -> None:
         return
     events = set(gone.consumed.values_list("event_id", flat=True))
     fresh = events - {event for _, event in rounds.consumed_before([row], events)}
-    said = Partition.objects.filter(last_event__in=fresh, asset=OuterRef("asset"), key=OuterRef("key"))
-    row.received.filter(Exists(said)).update(is_fresh=True)
+    said = row.consumed.filter(event__asset=OuterRef("asset"), event__partition_key=OuterRef("key"))
+    newest = Subquery(said.order_by("-event").values("event")[:1])
+    row.received.alias(newest=newest).filter(newest__in=fresh).update(is_fresh=True)
     HeldRun.objects.filter(pk=row.pk).update(judge_after=at)
     doorbell.ring(Bell.JUDGE)
 
