@@ -192,22 +192,32 @@ def _verdict(row: HeldRun) -> Verdict:
 def _page(wanted: HeldFilter, after: str, now: datetime) -> dict[str, Any]:
     page = board.held_runs(wanted, now=now, after=after)
     verdicts = engine.assess(page.rows, now=now)
-    owed = overdue.owed(page.rows, verdicts, most=LOOKED_AT)
-    rows = [_row(row, verdicts[row.pk], owed[row.pk], now) for row in page.rows]
+    first = overdue.owed(page.rows, verdicts, most=1)
+    unmade = [row for row in page.rows if any(each.is_unmade for each in first[row.pk])]
+    owed = overdue.owed(unmade, verdicts, most=LOOKED_AT) if unmade else {}
+    rows = [
+        Row(
+            row,
+            verdicts[row.pk],
+            bool(row.late_at and row.late_at <= now),
+            first[row.pk],
+            _coming(owed.get(row.pk, ()), now),
+        )
+        for row in page.rows
+    ]
     return {"rows": rows, "following": page.following}
 
 
-def _row(row: HeldRun, verdict: Verdict, owed: Sequence[Owed], now: datetime) -> Row:
+def _coming(owed: Sequence[Owed], now: datetime) -> list[Owed]:
+    """Of each asset whose first missing key nobody makes, the one that comes next."""
     by_leaf: dict[Leaf, list[Owed]] = {}
     for each in owed:
         by_leaf.setdefault(each.leaf, []).append(each)
-    first = [some[0] for some in by_leaf.values()]
-    coming = [
+    return [
         min(due, key=lambda each: each.expected.at or now)
         for some in by_leaf.values()
         if some[0].is_unmade and (due := [each for each in some if (each.expected.at or now) > now])
     ]
-    return Row(row, verdict, bool(row.late_at and row.late_at <= now), first, coming)
 
 
 def _counts(sight: Sight) -> list[tuple[str, int]]:
