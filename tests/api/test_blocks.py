@@ -148,33 +148,28 @@ class TestTheSameAsIfAllWereLookedAt:
         monkeypatch.setattr(blocks, "near", lambda *args, **kwargs: [])
         return by_block, ask(), sum(enough)
 
-    def test_pages(self, monkeypatch, dags, seed, name):
+    def agreeing(self, monkeypatch, dags, seed, name, ask, parts):
+        """Ask both ways with each of `parts` and something by chance; how often the blocks were enough."""
         chance, used = random.Random(seed), 0
         listing, rows = LISTS[name]
         fill(chance, dags)
         monkeypatch.setattr(blocks, "READ", (3, 12))
         monkeypatch.setattr(blocks, "MUST_BE_READ", 3)
-        for _ in range(40):
-            query = f"{question(chance, listing)}&offset={chance.choice([0, 0, 3, 12])}"
+        for part in parts:
+            query = f"{question(chance, listing)}&{part}"
             with monkeypatch.context() as patch:
-                near, all_rows, helped = self.both(patch, partial(page, listing, rows, query))
+                near, all_rows, helped = self.both(patch, partial(ask, listing, rows, query))
             assert near == all_rows, query
             used += helped
-        assert used > 5
+        return used
+
+    def test_pages(self, monkeypatch, dags, seed, name):
+        parts = [f"offset={offset}" for offset in (0, 0, 3, 12)] * 20
+        assert self.agreeing(monkeypatch, dags, seed, name, page, parts) > 5
 
     def test_pages_by_cursor(self, monkeypatch, dags, seed, name):
-        chance, used = random.Random(seed), 0
-        listing, rows = LISTS[name]
-        fill(chance, dags)
-        monkeypatch.setattr(blocks, "READ", (3, 12))
-        monkeypatch.setattr(blocks, "MUST_BE_READ", 3)
-        for _ in range(15):
-            query = f"{question(chance, listing)}&limit={chance.randrange(4, 9)}"
-            with monkeypatch.context() as patch:
-                near, all_rows, helped = self.both(patch, partial(walked, listing, rows, query))
-            assert near == all_rows, query
-            used += helped
-        assert used > 0
+        parts = [f"limit={limit}" for limit in (4, 5, 6, 7, 8)] * 3
+        assert self.agreeing(monkeypatch, dags, seed, name, walked, parts) > 0
 
 
 class TestFewBlocks:
