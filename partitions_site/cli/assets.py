@@ -58,8 +58,7 @@ def _counts(asset: Asset, cells: board.Cells) -> dict[str, int]:
 def _rows(assets: Sequence[Asset]) -> list[Row]:
     """How complete each asset is, its newest partition with data, and when that came."""
     cells = {pk: read.cells for pk, read in board.read(assets, now=now()).items()}
-    newest = {pk: place.key for pk, each in cells.items() if (place := each.newest())}
-    came = board.data_at(newest)
+    newest = board.newest_of(cells)
     return [
         {
             "id": asset.pk,
@@ -68,8 +67,8 @@ def _rows(assets: Sequence[Asset]) -> list[Row]:
             "group": asset.group,
             "is_active": asset.is_active,
             "partitions": _counts(asset, cells[asset.pk]),
-            "newest": newest.get(asset.pk),
-            "newest_at": shown(came.get(asset.pk)),
+            "newest": newest[asset.pk].key or None,
+            "newest_at": shown(newest[asset.pk].data_at),
         }
         for asset in assets
     ]

@@ -14,7 +14,7 @@ from partitions_site.web.http import HtmxRequest, answer, later, sight_of, whole
 from scheduling import board
 from scheduling import health as vitals
 from scheduling.belonging import Sight
-from scheduling.board import Bar, Cells, Excerpt, Lack, Look, Read, Tally
+from scheduling.board import Bar, Cells, Excerpt, Lack, Look, Newest, Read, Tally
 
 SHOWN = 40
 """Assets on one page."""
@@ -27,19 +27,16 @@ TROUBLE = (Look.FAILED, Look.HELD, Look.STALE)
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One asset: its bar, its counts, its newest partition with data and when that came.
+    """One asset: its bar, its counts, its newest partition with data.
 
-    `behind`: how many newer ones have none, by their time; `newer` selects them. `unexpected` keys are not in
-    its definition, and never will be; `early` ones will. `lack`: what of it is being drawn and not shown.
+    `unexpected` keys are not in its definition, and never will be; `early` ones will. `lack`: what of it is
+    being drawn and not shown.
     """
 
     asset: Asset
     bar: Bar
     tally: Tally
-    newest: str
-    newest_at: datetime | None
-    behind: int
-    newer: str
+    newest: Newest
     unexpected: int
     early: int
     lack: Lack
@@ -110,17 +107,13 @@ def _wanted(words: str, group: str) -> QuerySet[Asset]:
 
 def _drawn(assets: list[Asset], states: dict[int, Read], now: datetime) -> list[Line]:
     late = board.late_keys(assets, now=now)
-    newest = {asset.pk: place.key for asset in assets if (place := states[asset.pk].cells.newest())}
-    came = board.data_at(newest)
+    newest = board.newest_of({asset.pk: states[asset.pk].cells for asset in assets})
     return [
         Line(
             asset=asset,
             bar=_bar(states[asset.pk].cells, late.get(asset.pk, ())),
             tally=states[asset.pk].cells.tally,
-            newest=newest.get(asset.pk, ""),
-            newest_at=came.get(asset.pk),
-            behind=states[asset.pk].cells.behind,
-            newer=board.spelled_newer(states[asset.pk].cells),
+            newest=newest[asset.pk],
             unexpected=len(states[asset.pk].cells.undefined),
             early=len(states[asset.pk].cells.early),
             lack=states[asset.pk].lack,

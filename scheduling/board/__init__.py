@@ -15,7 +15,7 @@ from scheduling.board.backfilling import (
 )
 from scheduling.board.bars import Bar, draw
 from scheduling.board.cells import NOT_DEFINED, NOT_DUE, Cells, Look, Tally
-from scheduling.board.choice import Choice, choose, chosen, example, spelled, spelled_newer
+from scheduling.board.choice import Choice, choose, chosen, example, spelled
 from scheduling.board.dags import DagLine, lines, next_ticks, schedule_words, suggestions
 from scheduling.board.drawn import Lack
 from scheduling.board.excerpts import Excerpt
@@ -35,10 +35,11 @@ from scheduling.board.lists import (
     runs,
 )
 from scheduling.board.narrowing import Dimension, Slice, dimensions_of, spelled_within, within
+from scheduling.board.newest import Newest, newest_of
 from scheduling.board.owing import Together, together
 from scheduling.board.panels import Facts, Source, facts, made_from
 from scheduling.board.peeks import Peek, peek
-from scheduling.board.reading import Read, data_at, read
+from scheduling.board.reading import Read, read
 from scheduling.board.shortness import short_among, short_keys
 from scheduling.board.squares import Grid
 from scheduling.board.stretches import Stretch, in_lanes, named, spans, spans_in_lanes
@@ -63,6 +64,7 @@ __all__ = [
     "Lack",
     "Look",
     "Need",
+    "Newest",
     "Page",
     "Peek",
     "PlannedKey",
@@ -78,7 +80,6 @@ __all__ = [
     "backfills",
     "choose",
     "chosen",
-    "data_at",
     "dimensions_of",
     "draw",
     "events",
@@ -100,6 +101,7 @@ __all__ = [
     "measure",
     "named",
     "needs",
+    "newest_of",
     "next_ticks",
     "number",
     "peek",
@@ -114,7 +116,6 @@ __all__ = [
     "spans",
     "spans_in_lanes",
     "spelled",
-    "spelled_newer",
     "spelled_within",
     "states_of",
     "suggestions",

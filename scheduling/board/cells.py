@@ -9,7 +9,7 @@ from operator import sub
 from typing import Any, TypeVar
 
 from scheduling.algebra.subsets import Subset
-from scheduling.board.labels import Place, label_of, segments_of
+from scheduling.board.labels import label_of, segments_of
 from scheduling.board.orders import Order
 
 PORTION = 4096
@@ -199,28 +199,18 @@ class Cells:
         """Keys that have no place in the calendar of the others."""
         return [place.key for place in self.places[: self.places.stray_count]]
 
-    def newest(self) -> Place | None:
-        """The last key that has data."""
-        at = self._newest_at
-        return self.places[at] if at >= 0 else None
-
-    def newer(self) -> range:
-        """The positions in time after those of the moment of the last key that has data."""
-        at, places = self._newest_at, self.places
-        if at < 0 or not self.unit:
-            return range(0)
-        moment = places.positions(places[at].label) if at >= places.stray_count else range(0)
-        return range(moment.stop, len(places)) if moment else range(0)
-
     @cached_property
-    def behind(self) -> int:
-        """How many moments there are after that of the last key that has data."""
-        newer = self.newer()
-        return self.places.moments_in(newer) if newer else 0
-
-    @cached_property
-    def _newest_at(self) -> int:
+    def newest_at(self) -> int:
+        """Where the last key stands that looks as if it had data; -1 if none does."""
         return max(self.looks.rfind(Look.MATERIALIZED), self.looks.rfind(Look.STALE))
+
+    def newer(self, at: int) -> range:
+        """The positions in time after those of the moment of a position; none after -1."""
+        places = self.places
+        if at < places.stray_count or not self.unit:
+            return range(0)
+        moment = places.positions(places[at].label)
+        return range(moment.stop, len(places)) if moment else range(0)
 
     def some_of(self, look: Look, positions: range, *, first: int, size: int, backwards: bool) -> list[int]:
         """The positions of one look in `positions` from the `first` on, at most `size`."""

@@ -76,10 +76,10 @@ def spelled(cells: Cells, zoom: str) -> str:
     return _stretch(cells, cells.positions(zoom), zoom, zoom) if zoom else "*"
 
 
-def spelled_newer(cells: Cells) -> str:
-    """The selection of what is newer than all that has data; empty if nothing is."""
-    newer, places = cells.newer(), cells.places
-    return _stretch(cells, newer, places[newer[0]].label, places[newer[-1]].label) if newer else ""
+def spelled_stretch(cells: Cells, positions: range) -> str:
+    """The selection of all keys from one position in time to another."""
+    first, last = (cells.places[positions[end]].label for end in (0, -1))
+    return _stretch(cells, positions, first, last)
 
 
 def example(cells: Cells, zoom: str = "") -> str:

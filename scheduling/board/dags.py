@@ -167,7 +167,7 @@ def _awaited(asset: Asset, now: datetime) -> list[str]:
 
 def _next_missing(cells: Cells) -> list[str]:
     """What is missing around the newest data: the holes before it, newest first, and the first after it."""
-    newer = cells.newer()
+    newer = cells.newer(cells.newest_at)
     before, after = range(newer.start) if newer else cells.positions(), newer
     find = partial(cells.some_of, Look.MISSING, first=0)
     ahead = find(after, size=SUGGESTIONS // 2, backwards=False)

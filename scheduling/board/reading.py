@@ -1,12 +1,10 @@
 """The states of partitions as cells in order, kept until something has changed."""
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from django.db.models import Q
-
-from core.models import Asset, Partition
+from core.models import Asset
 from scheduling import dynamic
 from scheduling.algebra.numbering import numbers_of
 from scheduling.board import drawn, universe
@@ -73,14 +71,6 @@ def outside(asset: Asset, key: str, now: datetime) -> str:
     if dynamic.expects(asset, key, now):
         return ""
     return NOT_DUE if dynamic.expects(asset, key, now + AGES) else NOT_DEFINED
-
-
-def data_at(keys: Mapping[int, str]) -> dict[int, datetime | None]:
-    """When the data of one partition of each asset came, by the asset. One query."""
-    wanted = Q(pk__in=[])
-    for asset_id, key in keys.items():
-        wanted |= Q(asset_id=asset_id, key=key)
-    return dict(Partition.objects.filter(wanted).values_list("asset_id", "data_at"))
 
 
 MOST_KEPT = 256_000_000

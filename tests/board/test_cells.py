@@ -54,15 +54,6 @@ class TestCells:
         keys = [f"{city}|{day}" for city in ("sf", "seattle") for day in days("2026-03-01", 3)]
         assert [drawn.key for drawn in cells(keys).places][:2] == ["sf|2026-03-01", "seattle|2026-03-01"]
 
-    def test_the_newest_is_the_last_with_data(self):
-        looks = {"2026-03-01": Look.MATERIALIZED, "2026-03-02": Look.STALE, "2026-03-03": Look.FAILED}
-        newest = cells(days("2026-03-01", 4), looks).newest()
-        assert newest is not None
-        assert newest.key == "2026-03-02"
-
-    def test_nothing_is_newest_where_there_is_no_data(self):
-        assert cells(days("2026-03-01", 4), {}).newest() is None
-
     def test_strays_are_the_keys_without_a_place_in_the_calendar(self):
         assert cells([*days("2026-03-01", 9), "oops"]).strays() == ["oops"]
 
@@ -71,7 +62,7 @@ class TestCells:
 
     def test_an_empty_asset_has_empty_cells(self):
         empty = Cells(Listed([]), b"")
-        assert (empty.unit, empty.tally.total, empty.newest(), list(empty.positions())) == (0, 0, None, [])
+        assert (empty.unit, empty.tally.total, empty.newest_at, list(empty.positions())) == (0, 0, -1, [])
 
 
 class TestUnexpected:

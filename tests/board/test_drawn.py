@@ -12,11 +12,11 @@ from core.models import Drawing, DrawnBlock, Partition
 from core.models.drawings import BLOCK
 from scheduling import drawings
 from scheduling.algebra import specs
-from scheduling.board import Look, blocks, changes, data_at, drawn, read, reading
+from scheduling.board import Look, blocks, changes, drawn, read, reading
 from scheduling.board.defined import Defined
 from scheduling.board.orders import Listed
 from scheduling.sdk import DailyPartitions, MinutelyPartitions
-from tests.engine.world import HOURS_TO_DAY, MINUTE, NOW, asset, consumer, emit, hours, turn
+from tests.engine.world import HOURS_TO_DAY, NOW, asset, consumer, emit, hours, turn
 
 pytestmark = pytest.mark.django_db
 
@@ -234,15 +234,3 @@ class TestOrders:
         [block] = DrawnBlock.objects.all()
         assert bytes(block.looks) == bytes([Look.MISSING] * 5 + [Look.MATERIALIZED])
         assert cells_of("minutes").tally.total > BLOCK
-
-
-class TestDataAt:
-    def test_is_when_the_data_of_each_key_came(self):
-        emit("daily", "2026-03-09")
-        emit("other", "2026-03-08", at=NOW + MINUTE)
-        keys = {asset("daily").pk: "2026-03-09", asset("other").pk: "2026-03-08"}
-        assert data_at(keys) == {asset("daily").pk: NOW, asset("other").pk: NOW + MINUTE}
-
-    def test_of_nothing_is_nothing(self):
-        emit("daily", "2026-03-09")
-        assert data_at({}) == {}

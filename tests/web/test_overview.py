@@ -32,6 +32,17 @@ class TestAssets:
         emit("daily", "2026-03-09", "2026-03-10")
         assert read(visitor.get("/")).links["2026-03-10"] == "/assets/daily?key=2026-03-10"
 
+    def test_the_newest_with_data_is_told_though_its_latest_attempt_failed(self, visitor):
+        made = world.dag("nightly", {"type": "PartitionedAtRuntime"}, writes=["daily"])
+        emit("daily", "2026-03-09")
+        later = NOW + world.MINUTE
+        begun = world.start(runs.trigger(made, Ask("2026-03-09"), deed=ALICE, at=later), at=later)
+        claims.fail(begun, "boom", at=later)
+        page = read(visitor.get("/"))
+        assert "1 failed" in page.links
+        [line] = [each.text for each in page.all("td", data_label="Newest")]
+        assert line.startswith("2026-03-09")
+
     def test_are_filtered_by_name_and_group(self, visitor):
         asset("hourly sales", group="shop")
         asset("hourly load", group="machine")
