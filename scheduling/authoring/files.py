@@ -7,7 +7,7 @@ import re
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.machinery import ModuleSpec
@@ -105,6 +105,12 @@ def load(file: DefinitionFile) -> Loaded:
         tuple(_assets_in(module)),
         tuple(each for each in collection.made if isinstance(each, Sensor)),
     )
+
+
+def may_define(loaded: Iterable[Loaded], name: str) -> bool:
+    """Whether what could not be loaded, a file or all files below, may define what that of this name did."""
+    failing = (each.name.rstrip("/") for each in loaded if each.failure)
+    return any(name == each or name.startswith((f"{each}/", f"{each}.")) for each in failing)
 
 
 def _is_path(source: str) -> bool:

@@ -11,7 +11,7 @@ from core import locks
 from core.models import Dag, DefinitionSource
 from scheduling import holds, journal, overdue
 from scheduling.algebra.errors import InvalidDefinition
-from scheduling.authoring.files import Loaded
+from scheduling.authoring.files import Loaded, may_define
 from scheduling.authoring.terms import check_dag_id
 from scheduling.configuration.assets import write_assets
 from scheduling.configuration.dags import DagWriter
@@ -99,10 +99,9 @@ def _write_dags(file: Loaded, source: DefinitionSource, writer: DagWriter) -> li
 
 
 def _retire(loaded: Sequence[Loaded], writer: DagWriter, at: datetime) -> None:
-    """What no file defines any more is inactive; a file that could not be loaded may define it still."""
-    failing = {file.name for file in loaded if file.failure}
+    """What no file defines any more is inactive; what could not be loaded may define it still."""
     for dag in Dag.objects.active().exclude(dag_id__in=writer.written).select_related("source"):
-        if dag.source is None or dag.source.name not in failing:
+        if dag.source is None or not may_define(loaded, dag.source.name):
             dag.is_active, dag.updated_at = False, at
             dag.save(update_fields=["is_active", "updated_at"])
             writer.retimed |= set(dag.outlets.values_list("asset_id", flat=True))

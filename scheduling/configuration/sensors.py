@@ -9,7 +9,7 @@ from django.db import transaction
 from core.models import DefinitionSource, Sensor
 from scheduling import journal
 from scheduling.algebra.errors import InvalidDefinition, PartitionError
-from scheduling.authoring.files import Loaded
+from scheduling.authoring.files import Loaded, may_define
 from scheduling.authoring.sensors import EVERY, LONGEST_CURSOR, TIMEOUT, terms_of
 from scheduling.authoring.sensors import Sensor as Authored
 from scheduling.authoring.terms import check_name
@@ -123,10 +123,9 @@ def _terms(authored: Authored) -> dict[str, Any]:
 
 
 def _retire(rows: dict[str, Sensor], written: dict[str, str], loaded: Sequence[Loaded], at: datetime) -> None:
-    """A file that could not be loaded may define it still."""
-    failing = {file.name for file in loaded if file.failure}
+    """What could not be loaded may define it still."""
     for row in rows.values():
-        held = row.source is not None and row.source.name in failing
+        held = row.source is not None and may_define(loaded, row.source.name)
         if row.is_active and row.name not in written and not held:
             row.is_active, row.updated_at = False, at
             row.save(update_fields=["is_active", "updated_at"])

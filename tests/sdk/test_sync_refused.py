@@ -1,8 +1,11 @@
 """Files that do not load, and definitions that are refused."""
 
+import importlib
+import sys
+
 import pytest
 
-from core.models import Dag, DefinitionSource
+from core.models import Dag, DefinitionSource, Sensor
 from scheduling import definitions
 from tests.sdk.writing import LATER, NOW, dag, listens, sentences, source
 
@@ -10,6 +13,24 @@ CONSUMER = """
     with DAG("consumer", schedule=PartitionedAssetTimetable(assets=Asset("a") & Asset("b"))):
         pass
 """
+
+
+@pytest.fixture
+def package(db, tmp_path, monkeypatch):
+    """Writes a package whose `defs` define the Dag `packed`, and forgets what was imported of it."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def write(name: str, init: str) -> None:
+        definitions_of = tmp_path / name / "defs"
+        definitions_of.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name / "__init__.py").write_text(init)
+        (definitions_of / "__init__.py").write_text("")
+        (definitions_of / "shop.py").write_text('from scheduling.sdk import DAG\nDAG("packed")\n')
+        for module in [each for each in sys.modules if each.partition(".")[0] == name]:
+            monkeypatch.delitem(sys.modules, module)
+        importlib.invalidate_caches()
+
+    return write
 
 
 class TestBrokenFiles:
@@ -31,6 +52,26 @@ class TestBrokenFiles:
         directory.sync(LATER)
         assert dag("consumer").is_active
         assert listens("consumer") == [("a", "IdentityMapper"), ("b", "IdentityMapper")]
+
+    def test_keep_what_they_defined_while_their_directory_is_away(self, directory, tmp_path_factory):
+        """A volume that is not mounted for a moment, or a deploy that replaces the directory."""
+        directory.write("a", CONSUMER)
+        directory.write("b", """@sensor\ndef look(at): pass""")
+        directory.sync()
+        away = directory.path.rename(tmp_path_factory.mktemp("elsewhere") / "away")
+        assert directory.sync(LATER).troubles == (f"{directory.path}: there is no such file or directory",)
+        assert dag("consumer").is_active
+        assert Sensor.objects.get().is_active
+        away.rename(directory.path)
+        assert directory.sync(LATER).ok
+
+    def test_keep_what_they_defined_while_the_package_above_cannot_be_loaded(self, package):
+        package("acme_works", "")
+        definitions.sync(["acme_works.defs"], at=NOW)
+        assert dag("packed").is_active
+        package("acme_works", "1 / 0")
+        assert not definitions.sync(["acme_works.defs"], at=LATER).ok
+        assert dag("packed").is_active
 
     def test_are_forgiven_when_they_are_mended(self, directory):
         name = directory.write("a", "1 / 0")
