@@ -1,12 +1,29 @@
 import pytest
 
+from tests.engine import world
 from tests.engine.attempting import Attempts
-from tests.sdk.writing import Directory
+from tests.sdk.writing import LATER, Directory
 
 
 @pytest.fixture
 def directory(tmp_path) -> Directory:
     return Directory(tmp_path)
+
+
+@pytest.fixture
+def listen(directory):
+    """Define the Dag `c` anew, listening to `assets` through `mapper`, and let the engine turn."""
+
+    def listen(mapper: str, *, assets: str = 'Asset("a")', at=LATER, fits=True) -> None:
+        directory.write(
+            "c",
+            f"""DAG("c", schedule=PartitionedAssetTimetable(assets={assets}, partition_mapper={mapper}))""",
+        )
+        report = directory.sync(at)
+        assert report.ok is fits, report.troubles
+        world.turn(at)
+
+    return listen
 
 
 @pytest.fixture

@@ -1,48 +1,17 @@
+"""What a changed mapper, window, policy or condition makes of the keys that open held runs have."""
+
 from datetime import timedelta
 
 import pytest
 
-from core.models import ConsumedEvent, HeldRun, JournalEntry, MappingProblem, ReceivedKey
+from core.models import HeldRun, JournalEntry, ReceivedKey
 from scheduling import holds
 from tests.engine import world
+from tests.engine.refiled import DAY, SIX_HOURS, consumed, held
 from tests.engine.world import ALICE, NOW
-from tests.sdk.writing import LATER, Directory
+from tests.sdk.writing import LATER
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def listen(tmp_path):
-    """Define the Dag `c` anew, listening to `assets` through `mapper`, and let the engine turn."""
-    directory = Directory(tmp_path)
-
-    def define(mapper: str, *, assets: str = 'Asset("a")', at=LATER, fits=True) -> None:
-        directory.write(
-            "c",
-            f"""DAG("c", schedule=PartitionedAssetTimetable(assets={assets}, partition_mapper={mapper}))""",
-        )
-        report = directory.sync(at)
-        assert report.ok is fits, report.troubles
-        world.turn(at)
-
-    return define
-
-
-def held() -> dict[str, list[str]]:
-    """The keys received by each open held run."""
-    return {
-        row.partition_key: sorted(row.received.values_list("key", flat=True))
-        for row in HeldRun.objects.held()
-    }
-
-
-def consumed(key: str) -> list[str | None]:
-    events = ConsumedEvent.objects.filter(held_run__dag__dag_id="c", held_run__partition_key=key)
-    return sorted(events.values_list("event__partition_key", flat=True))
-
-
-DAY = "RollupMapper(StartOfDayMapper(), DayWindow(){})"
-SIX_HOURS = world.hours("2026-03-10", *range(6))
 
 
 class TestAnotherPolicy:
@@ -173,46 +142,6 @@ class TestAnotherCondition:
         assert (entry.dag_id, entry.by, entry.extra) == ("c", "definitions", {"superseded": 6})
 
 
-class TestLaterRounds:
-    def test_keep_what_is_fresh_and_what_is_carried(self, listen):
-        """After a first firing one late key is fresh; a change of the policy must not make the others so."""
-        rollup = 'RollupMapper(FixedKeyMapper("all"), SegmentWindow(["tw", "jp", "us"]){})'
-        listen(rollup.format(""), at=NOW)
-        world.emit("a", "tw", "jp", "us")
-        world.turn()
-        world.emit("a", "tw", at=NOW + world.MINUTE)
-        world.turn(NOW + world.MINUTE)
-        row = world.held("c", "all")
-        assert row.round == 2
-        before = set(row.received.values_list("key", "is_fresh"))
-        listen(rollup.format(", wait_policy=MinimumCount(-1)"), at=NOW + 2 * world.MINUTE)
-        row.refresh_from_db()
-        assert set(row.received.values_list("key", "is_fresh")) == before
-        assert row.verdict == "settling"
-
-    def test_settle_no_longer_for_a_change(self, listen):
-        """A change is no event: the ten minutes count from the late key."""
-        rollup = 'RollupMapper(FixedKeyMapper("all"), SegmentWindow(["tw", "jp", "us"]){})'
-        listen(rollup.format(""), at=NOW)
-        world.emit("a", "tw", "jp", "us")
-        world.turn()
-        late = NOW + world.MINUTE
-        world.emit("a", "tw", at=late)
-        world.turn(late)
-        listen(rollup.format(", wait_policy=MinimumCount(-1)"), at=NOW + 9 * world.MINUTE)
-        row = world.held("c", "all")
-        assert (row.last_event_at, row.judge_after) == (late, late + 10 * world.MINUTE)
-
-    def test_settle_from_the_last_key_that_moved_to_them(self, listen):
-        listen("StartOfDayMapper()", assets='Asset("a") & Asset("b")', at=NOW)
-        world.emit("a", SIX_HOURS[0])
-        world.turn()
-        world.emit("a", SIX_HOURS[0], at=NOW + world.MINUTE)
-        world.turn(NOW + world.MINUTE)
-        listen("StartOfMonthMapper()", assets='Asset("a") & Asset("b")', at=NOW + 5 * world.MINUTE)
-        assert world.held("c", "2026-03").last_event_at == NOW + world.MINUTE
-
-
 def test_a_held_run_closed_by_hand_stays_closed(listen):
     listen("IdentityMapper()", assets='Asset("a") & Asset("b")', at=NOW)
     world.emit("a", SIX_HOURS[0])
@@ -220,56 +149,3 @@ def test_a_held_run_closed_by_hand_stays_closed(listen):
     holds.cancel(world.held("c", SIX_HOURS[0]), deed=ALICE, at=NOW)
     listen("StartOfDayMapper()", assets='Asset("a") & Asset("b")')
     assert held() == {}
-
-
-class TestProblems:
-    def test_a_key_that_cannot_be_mapped_any_more_is_shown_as_one(self, listen):
-        listen("IdentityMapper()", assets='Asset("a") & Asset("b")', at=NOW)
-        world.emit("a", "2026-03-10T09:00:00", "tw")
-        world.turn()
-        listen("StartOfDayMapper()", assets='Asset("a") & Asset("b")')
-        problem = MappingProblem.objects.get()
-        assert (problem.event.partition_key, problem.dag.dag_id) == ("tw", "c")
-        assert JournalEntry.objects.filter(event=problem.kind, partition_key="tw").count() == 1
-
-    def test_what_an_edit_lost_comes_back_with_the_next(self, listen):
-        both = 'Asset("a") & Asset("b")'
-        listen("IdentityMapper()", assets=both, at=NOW)
-        world.emit("a", "tw")
-        world.turn()
-        listen("StartOfDayMapper()", assets=both, fits=False)
-        assert held() == {}
-        listen("IdentityMapper()", assets=both)
-        assert held() == {"tw": ["tw"]}
-        assert not MappingProblem.objects.exists()
-
-    def test_a_key_that_could_not_be_mapped_counts_once_it_can(self, listen):
-        listen("StartOfDayMapper()", at=NOW)
-        world.emit("a", "tw")
-        world.turn()
-        assert MappingProblem.objects.count() == 1
-        listen("IdentityMapper()")
-        assert world.fired("c") == ["tw"]
-        assert not MappingProblem.objects.exists()
-
-    def test_one_that_still_cannot_is_told_once(self, listen):
-        listen("StartOfDayMapper()", at=NOW)
-        world.emit("a", "tw")
-        world.turn()
-        listen("StartOfHourMapper()", fits=False)
-        assert MappingProblem.objects.count() == 1
-        assert JournalEntry.objects.filter(event="failed to map partition_key").count() == 1
-
-
-class TestLateRounds:
-    def test_what_only_marks_late_keys_now_waits_no_more(self, listen):
-        listen("IdentityMapper(), settle='1h'", assets='Asset("a") & Asset("b")', at=NOW)
-        world.emit("a", "k")
-        world.emit("b", "k")
-        world.turn()
-        world.emit("a", "k", at=LATER)
-        world.turn(LATER)
-        assert held() == {"k": ["k", "k"]}
-        listen("IdentityMapper(), late='mark_stale'", assets='Asset("a") & Asset("b")')
-        assert held() == {}
-        assert HeldRun.objects.get(round=2).state == "superseded"

@@ -1,11 +1,12 @@
+"""What late keys lead to: rounds that settle, fire at once, wait for a person or for everything again."""
+
 from datetime import timedelta
 
 import pytest
 
 from core.models import ConsumedEvent, DagRun, HeldRun, ReceivedKey
-from scheduling import corrections, holds
+from scheduling import holds
 from tests.engine.world import (
-    ALICE,
     HOURS_TO_DAY,
     IDENTITY,
     MINUTE,
@@ -127,84 +128,6 @@ class TestOtherAnswersToLateKeys:
         assert fired("all") == ["all", "all"]
 
 
-class TestAnEventWhileItFires:
-    def test_an_event_after_the_fire_is_in_the_next_round_and_not_lost(self):
-        consumer("all", {"regional": REGIONS})
-        emit("regional", "tw", "jp", "us")
-        holds.route_pending(now=NOW, at_once=0)
-        emit("regional", "us", at=NOW)
-        holds.judge_due(now=NOW)
-        assert fired("all") == ["all"]
-        turn(NOW + MINUTE)
-        assert held("all", "all").round == 2
-
-    def test_an_event_that_a_run_has_counted_before_it_was_mapped_is_not_late(self):
-        """b is on record when a is mapped: the run fires with both, and b opens no second round."""
-        consumer("joined", {"a": IDENTITY, "b": IDENTITY})
-        emit("a", "k")
-        emit("b", "k")
-        holds.route_pending(now=NOW, limit=1)
-        holds.judge_due(now=NOW)
-        assert fired("joined") == ["k"]
-        turn(NOW + timedelta(days=1))
-        assert HeldRun.objects.count() == 1
-        assert HeldRun.objects.get().consumed.count() == 2
-
-    def test_events_that_came_before_it_fired_are_not_late_either(self):
-        """Two events of b are on record when a is mapped; the run fires with what both made of b."""
-        consumer("joined", {"a": IDENTITY, "b": IDENTITY})
-        emit("a", "k")
-        emit("b", "k")
-        emit("b", "k")
-        holds.route_pending(now=NOW, limit=1)
-        holds.judge_due(now=NOW)
-        turn(NOW + timedelta(days=1))
-        assert fired("joined") == ["k"]
-        assert HeldRun.objects.get().consumed.count() == 3
-
-    def test_what_one_round_has_counted_unmapped_the_next_does_not_count_again(self):
-        consumer("joined", {"a": IDENTITY, "b": IDENTITY})
-        emit("a", "k")
-        emit("b", "k")
-        holds.route_pending(now=NOW, limit=1)
-        holds.judge_due(now=NOW)
-        emit("b", "k", at=LATER)
-        turn(LATER)
-        assert held("joined", "k").consumed.count() == 2
-
-
-class TestAfterACancellation:
-    @pytest.mark.parametrize("late", ["settle", "immediate", "hold", "mark_stale", "restart"])
-    def test_a_key_is_not_late_that_has_never_fired(self, late):
-        consumer("all", {"regional": REGIONS}, late=late)
-        emit("regional", "tw", "jp")
-        turn()
-        holds.cancel(held("all", "all"), deed=ALICE, at=NOW)
-        emit("regional", "us", at=LATER)
-        turn(LATER)
-        assert fired("all") == ["all"]
-
-    def test_what_came_anew_before_it_still_has(self):
-        consumer("all", {"regional": REGIONS})
-        emit("regional", "tw", "jp", "us")
-        turn()
-        emit("regional", "tw", "jp", at=LATER)
-        turn(LATER)
-        holds.cancel(held("all", "all"), deed=ALICE, at=LATER)
-        emit("regional", "us", at=LATER)
-        turn(LATER)
-        assert fired("all") == ["all", "all"]
-
-    def test_what_was_counted_by_a_run_that_is_off_the_record_is_not_late(self):
-        consumer("all", {"regional": REGIONS}, late="hold")
-        emit("regional", "tw", "jp", "us")
-        turn()
-        corrections.delete(DagRun.objects.get(), deed=ALICE, at=NOW)
-        emit("regional", "us", at=LATER)
-        turn(LATER)
-        assert fired("all") == ["all"]
-
-
 class TestWhereOneKeyIsEnough:
     def test_hold_means_a_person_decides(self):
         consumer("copy", {"a": IDENTITY}, late="hold")
@@ -247,29 +170,6 @@ class TestMarkStale:
         assert part("b", "k").is_stale
         finish(start(DagRun.objects.last(), at=LATER + MINUTE), "b", at=LATER + 2 * MINUTE)
         assert not part("b", "k").is_stale
-
-
-class TestMappersThatNeedToKnow:
-    ALL = {"type": "AllPartitionsMapper"}
-
-    def test_a_consumer_defined_later_sees_all_that_is_there(self):
-        emit("a", "x", "y")
-        turn()
-        consumer("everything", {"a": self.ALL})
-        emit("a", "z")
-        turn()
-        assert fired("everything") == ["all"]
-        assert HeldRun.objects.get().consumed.count() == 3
-
-    def test_the_newest_of_keys_without_a_date_is_the_one_seen_last(self):
-        consumer("latest", {"a": {"type": "LatestPartitionMapper"}, "b": IDENTITY})
-        emit("a", "zebra")
-        emit("a", "ant")
-        emit("b", "latest")
-        turn()
-        assert fired("latest") == ["latest"]
-        [progress, _] = holds.assess([HeldRun.objects.get()], now=NOW)[HeldRun.objects.get().pk].progress
-        assert progress.required == ("ant",)
 
 
 class TestAnotherMapper:
