@@ -43,6 +43,7 @@ class NeededKeysOut(serializers.Serializer[Any]):
         source="required.first", child=serializers.CharField(), help_text="The first of them"
     )
     problem = serializers.CharField()
+    not_counted = serializers.CharField(help_text="Why the key that is tried is none of them, if it is not")
 
 
 class TriedKeyOut(serializers.Serializer[Any]):

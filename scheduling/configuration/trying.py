@@ -43,11 +43,15 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a downstream key needs of the asset: `required`, or why that cannot be told."""
+    """What a downstream key needs of the asset: `required`, or why that cannot be told.
+
+    `not_counted`: why the upstream key that is tried is none of those; empty if it is one.
+    """
 
     key: str
     required: Named
     problem: str = ""
+    not_counted: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +129,14 @@ def _tried(asset: str, mapper: Mapper, key: str, known: Sequence[str]) -> Tried:
         problem = f"it maps to {len(keys)} downstream keys, over the limit of {limit}: none would be queued"
     elif not keys:
         problem = "it maps to no key"
-    needs = tuple(_needs(mapper, each, known) for each in keys[:MOST_SHOWN])
+    needs = tuple(_needs(mapper, key, each, known) for each in keys[:MOST_SHOWN])
     return Tried(asset, key, needs, len(keys), problem)
 
 
-def _needs(mapper: Mapper, key: str, known: Sequence[str]) -> Needs:
+def _needs(mapper: Mapper, upstream: str, key: str, known: Sequence[str]) -> Needs:
     try:
         required = mapper.required(key, known)
+        not_counted = _not_counted(mapper, upstream, required)
     except PartitionError as error:
         return Needs(key, Named(None), str(error))
     except Exception as error:  # a plug-in's mapper may raise anything
@@ -139,4 +144,11 @@ def _needs(mapper: Mapper, key: str, known: Sequence[str]) -> Needs:
         return Needs(key, Named(None), f"the mapper failed: {type(error).__name__}: {error}")
     if required is None:
         return Needs(key, Named(None))
-    return Needs(key, Named(len(required), required[:MOST_SHOWN]))
+    return Needs(key, Named(len(required), required[:MOST_SHOWN]), not_counted=not_counted)
+
+
+def _not_counted(mapper: Mapper, upstream: str, required: tuple[str, ...] | None) -> str:
+    """Why `upstream` is none of the keys that are `required`; a mapper that is told of keys learns of it."""
+    if required is None or mapper.needs_known or mapper.counts_as(upstream) in required:
+        return ""
+    return mapper.never_was(upstream) or "it is none of the keys that are needed"

@@ -181,8 +181,11 @@ class TestTryingKeys:
         good, bad = told["present"]
         [down] = good["downstream"]
         assert (down["key"], down["required_count"], down["required_keys"]) == ("2026-03-10", 24, DAY)
+        assert down["not_counted"] == ""
         assert (bad["downstream"], "tw" in bad["problem"]) == ([], True)
         assert (told["proposed"], told["change"]) == (None, None)
+        between = admin.post(PREVIEW, {"keys": ["2026-03-10T09:30:00"]}).json()["present"][0]
+        assert "none of the keys" in between["downstream"][0]["not_counted"]
 
     def test_takes_recent_ones_if_there_are_none(self, admin, emit):
         emit(*DAY[:5])

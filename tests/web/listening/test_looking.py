@@ -44,6 +44,19 @@ class TestReading:
         assert "2026-03-01T05:00:00 a 2026-03-01 24 keys" in page
         assert "'tw' is not a key" in page
 
+    def test_says_of_a_time_that_clocks_skip_that_it_does_not_count(self, admin, row):
+        zone = {"spec.default_mapper.upstream_mapper.timezone": "America/Los_Angeles"}
+        skipped, real = "2010-03-14T02:00:00", "2010-03-14T03:00:00"
+        table = read(admin.post(URL, filled(row, **zone, keys=f"{skipped}\n{real}"))).text
+        told = "This one does not count: 02:00 never was on 2010-03-14 in America/Los_Angeles"
+        needs = "a 2010-03-14 23 keys: 2010-03-14T00:00:00 …"
+        assert f"{skipped} {needs} {told}: the clocks went forward. {real} {needs} As JSON" in table
+
+    def test_says_of_a_key_that_is_not_needed_that_it_does_not_count(self, visitor, row):
+        page = text(visitor.get(f"{URL}&keys=2026-03-01T05:30:00"))
+        assert "2026-03-01T05:30:00 a 2026-03-01 24 keys" in page
+        assert "This one does not count: it is none of the keys that are needed." in page
+
     def test_of_a_dag_that_listens_to_nothing_says_so(self, visitor, row):
         assert "said in its file, and changed there" in text(visitor.get("/listening?dag=tick"))
 
