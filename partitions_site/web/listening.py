@@ -67,6 +67,12 @@ class Proposal:
         return [each["sentence"] for each in told.problems if each["sentence"] not in after]
 
     @property
+    def wrong_field(self) -> str:
+        """The id of what in the form is wrong; empty where that is all of it."""
+        node = specforms.place(self.form, self.refused_at)
+        return node.id if self.trouble and node is not self.form else ""
+
+    @property
     def raw(self) -> str:
         """What the form says, as JSON."""
         return json.dumps(self.preview.spec if self.preview else self.spec, ensure_ascii=False, indent=2)
@@ -147,7 +153,7 @@ def _refused(request: HtmxRequest, row: Dag, proposal: Proposal, refusal: Partit
 def _show(request: HtmxRequest, row: Dag, proposal: Proposal, *, status: int = 200) -> HttpResponse:
     told: Told = configuration.told(row)
     if proposal.trouble and not request.htmx:
-        # A part that is only half filled in says so beside the form; the field would go on saying it.
+        # Where a part of the page is asked for, listening.js lets the field say it, and take it back.
         specforms.point(proposal.form, proposal.refused_at, proposal.trouble, proposal.pointed)
     context = {
         "dag": row,

@@ -74,18 +74,24 @@ def draw(spec: object, kind: str = "timetable", *, types: tuple[str, ...] = ()) 
     return _part(spec, ROOT, told, 0)
 
 
-def point(root: Node, path: str, sentence: str, pointed: str = "") -> bool:
-    """Let `sentence` stand at what `path` is about, or at the nearest thing around it, if there is one.
-
-    :param pointed: the text that was typed there, with a mark below the character that is wrong.
-    """
+def place(root: Node, path: str) -> Node:
+    """What `path` is about, or the nearest thing around it that the form has: at last all of it."""
     by_path = {node.path: node for node in root.walk()}
     wanted = f"{ROOT}.{path}" if path and not path.startswith("[") else f"{ROOT}{path}"
     wanted = wanted.removesuffix(".type")
     while wanted not in by_path and wanted != ROOT:
         wanted = re.sub(r"(\.[^.\[\]]+|\[\d+\])$", "", wanted)
-    by_path[wanted].problem, by_path[wanted].pointed = sentence, pointed
-    return wanted != ROOT
+    return by_path[wanted]
+
+
+def point(root: Node, path: str, sentence: str, pointed: str = "") -> bool:
+    """Let `sentence` stand at what `path` is about, or at the nearest thing around it, if there is one.
+
+    :param pointed: the text that was typed there, with a mark below the character that is wrong.
+    """
+    node = place(root, path)
+    node.problem, node.pointed = sentence, pointed
+    return node is not root
 
 
 def _part(spec: object, path: str, told: FieldDescription, level: int) -> Node:

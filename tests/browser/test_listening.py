@@ -79,6 +79,20 @@ class TestALooserPolicy:
         installation.wait_for(lambda: runs_of(installation) == list(DAYS))
         expect(page.get_by_text("one till has no clock").first).to_be_visible()
 
+    def test_what_is_wrong_stands_at_its_field_until_it_is_mended(self, page: Page, three_days: None):
+        page.goto(URL)
+        page.get_by_label("Kind of wait policy").select_option("MinimumCount")
+        field = page.get_by_label("How many (needed)")
+        field.fill("most")
+        proposal, around = page.locator("#proposal"), field.locator("xpath=..")
+        expect(field).to_have_attribute("aria-invalid", "true")
+        expect(around.locator(".means.wrong")).to_have_text(proposal.get_by_role("alert").inner_text())
+        expect(page.locator("#editor .means.wrong")).to_have_count(1)
+        assert field.evaluate("each => document.activeElement === each")
+        field.fill("-1")
+        expect(proposal).to_contain_text("held runs will fire")
+        expect(page.locator("#editor [aria-invalid], #editor .means.wrong")).to_have_count(0)
+
     def test_of_two_admins_the_second_is_told_and_loses_nothing(
         self, page: Page, context: BrowserContext, three_days: None
     ):

@@ -142,6 +142,14 @@ class TestLooking:
         at = page.content.decode().index('name="spec.default_mapper.upstream_mapper.timezone" value="Mars"')
         assert "Mars" in page.content.decode()[at + 60 : at + 600]
 
+    def test_of_what_cannot_be_names_the_field_to_scripts(self, admin, row):
+        headers = {"HX-Request": "true", "HX-Target": "proposal"}
+        asked = filled(row, **{"spec.default_mapper.upstream_mapper.timezone": "Mars"})
+        [trouble] = read(admin.post(URL, asked, headers=headers)).all("div", role="alert")
+        assert trouble.attributes["data-at"] == "spec-default_mapper-upstream_mapper-timezone"
+        [nowhere] = read(admin.post(URL, headers=headers)).all("div", role="alert")
+        assert nowhere.attributes["data-at"] == ""
+
     def test_of_a_form_without_fields_says_what_is_missing(self, admin, row):
         page = admin.post(URL)
         assert page.status_code == 200
