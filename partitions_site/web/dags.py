@@ -7,6 +7,7 @@ from datetime import datetime
 from itertools import zip_longest
 from typing import Any
 from urllib.parse import urlencode
+from zlib import crc32
 
 from django.contrib import messages
 from django.db.models import Exists, OuterRef
@@ -33,6 +34,7 @@ SHOWN_HELD = 5
 SHOWS = ("paused", "failing")
 """What the list can be narrowed to: `failing` are those whose last run that has ended has failed."""
 
+LONGEST_FORM_ID = 200
 MOST_KEYS = 100
 """Keys that the form triggers at once; more than these are a backfill's."""
 
@@ -160,8 +162,12 @@ def _for(made: Sequence[DagRun]) -> str:
 
 
 def _asks(given: Mapping[str, str], keys: Sequence[str]) -> list[Ask]:
-    """One for each key, or one without a key. Their run ids come from the form's own."""
-    run_id, note = given.get("run_id", ""), given.get("note", "")[:1000]
+    """One for each key, or one without a key. Their run ids come from the form's own.
+
+    They depend on what is asked, too: a browser that goes back shows the form with the id that it had.
+    """
+    run_id, note = given.get("run_id", "")[:LONGEST_FORM_ID], given.get("note", "")[:1000]
+    run_id += f"_{crc32(repr([keys, note, given.get('conf')]).encode()):08x}" if run_id else ""
     settle = "asked_to_settle" not in given or "settle" in given
     ids = [f"{run_id}__{number}" if number else run_id for number in range(max(1, len(keys)))]
     return [
