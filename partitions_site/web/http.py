@@ -102,8 +102,7 @@ def signed_in(screen: Screen, *, of_the_site: bool = False) -> Callable[..., Htt
                     f"{request.user.get_username()} has roles for some assets, not for this"
                 )
             return screen(request, *args, **kwargs)
-        here = request.htmx.current_url_abs_path if request.htmx else request.get_full_path()
-        return go(request, f"{reverse('login')}?{urlencode({'next': here or '/'})}")
+        return go(request, f"{reverse('login')}?{urlencode({'next': _page_of(request) or '/'})}")
 
     return guarded
 
@@ -182,6 +181,17 @@ def theme(request: HttpRequest) -> str:
 def whole(text: str | None, default: int = 0) -> int:
     """A whole number from an address; anything else is the default."""
     return int(text) if text and re.fullmatch(r"[0-9]{1,18}", text) else default
+
+
+def _page_of(request: HtmxRequest) -> str | None:
+    """The page that asks; of a form, the one it stood on, for its own address may take nothing but forms."""
+    if request.htmx:
+        return request.htmx.current_url_abs_path
+    if request.method in ("GET", "HEAD"):
+        return request.get_full_path()
+    page = request.headers.get("Referer", "")
+    is_ours = url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure())
+    return urlsplit(page)._replace(scheme="", netloc="").geturl() if is_ours else None
 
 
 def _check_can_be_stored(request: HtmxRequest) -> None:

@@ -1,3 +1,5 @@
+from urllib.parse import urlencode
+
 import pytest
 
 from partitions_site import roles
@@ -22,6 +24,18 @@ class TestSignIn:
         response = enter(client, next=form.fields["next"])
         assert (response.status_code, response["Location"]) == (302, "/held?dag=sum")
         assert client.get("/held").status_code == 200
+
+    @pytest.mark.parametrize(
+        ("page", "back"),
+        [
+            ("http://testserver/assets/hourly?key=9", "/assets/hourly?key=9"),
+            ("http://a.example/held", "/"),
+            (None, "/"),
+        ],
+    )
+    def test_leads_back_to_the_page_on_which_a_form_stood(self, client, page, back):
+        sent = client.post("/record", {"asset": "hourly"}, headers={"Referer": page} if page else {})
+        assert sent["Location"] == f"/sign-in?{urlencode({'next': back})}"
 
     def test_gives_the_session_another_name(self, client, name):
         """Whoever has made a browser keep a name of theirs does not come in with it."""
