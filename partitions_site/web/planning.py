@@ -1,7 +1,6 @@
 """The plan of a backfill: which keys would run and why the others would not, before anything is written."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -122,9 +121,8 @@ def _check_all(request: HtmxRequest, form: Form) -> None:
 
 def _started_before(request: HtmxRequest, form: Form, shown: str) -> Backfill | None:
     """The backfill that the first click made, if this is the second click on the same plan."""
-    try:
-        at = datetime.fromisoformat(shown.partition("~")[0])
-    except ValueError:
+    at = engine.shown_at(shown)
+    if at is None:
         return None
     since = Backfill.objects.filter(created_by=request.user.get_username(), created_at__gte=at)
     asked = form.ask().kept()

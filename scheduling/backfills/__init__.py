@@ -13,7 +13,7 @@ from scheduling.backfills.asking import (
     Wanted,
 )
 from scheduling.backfills.planning import plan
-from scheduling.backfills.plans import Offer, Part, Plan
+from scheduling.backfills.plans import Offer, Part, Plan, shown_at
 from scheduling.backfills.sizing import size
 from scheduling.backfills.starting import start
 from scheduling.backfills.steering import cancel, pause, resume, retry_failed, set_limit
@@ -39,6 +39,7 @@ __all__ = [
     "resume",
     "retry_failed",
     "set_limit",
+    "shown_at",
     "size",
     "start",
 ]

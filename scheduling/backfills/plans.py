@@ -3,11 +3,28 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from hashlib import sha256
 
 from core.models import Dag
 from scheduling.backfills.asking import Ask
+
+MOST_DIGITS = 18
+
+
+def shown_at(token: str) -> datetime | None:
+    """When the plan of that token was worked out; None if no plan ever had it."""
+    try:
+        at = datetime.fromisoformat(token.partition("~")[0])
+        return at.astimezone(UTC) if at.tzinfo else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def shown_count(token: str) -> int | None:
+    """How many keys the plan of that token had; None if no plan ever had it."""
+    count = token.partition("~")[2].partition("~")[0]
+    return int(count) if count.isdecimal() and len(count) <= MOST_DIGITS else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """A plan becomes a backfill: worked out once more, compared with what was shown, and recorded in one go."""
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 from django.db import transaction
 
@@ -13,7 +13,7 @@ from scheduling.algebra.phrases import some
 from scheduling.backfills import graph
 from scheduling.backfills.asking import Ask, NothingToBackfill, StalePlan
 from scheduling.backfills.planning import plan
-from scheduling.backfills.plans import Part, Plan
+from scheduling.backfills.plans import Part, Plan, shown_at, shown_count
 from scheduling.doorbell import Bell
 from scheduling.journal import Deed
 
@@ -126,25 +126,17 @@ def _rows(target_id: int, part: Part) -> Iterator[tuple[object, ...]]:
 
 def _what_changed(shown: str, now: Plan) -> str:
     """The difference between a plan that was shown and that of now, from what happened in between."""
-    since, _, rest = shown.partition("~")
-    count = rest.partition("~")[0]
+    count, since = shown_count(shown), shown_at(shown)
     then = "others would run, or in another order"
-    if count.isdecimal() and int(count) != now.count:
-        then = f"{some(int(count), 'partition')} would have run, now {now.count}"
-    causes = _causes(now, since)
+    if count is not None and count != now.count:
+        then = f"{some(count, 'partition')} would have run, now {now.count}"
+    causes = _causes(now, since) if since else ()
     because = f": {'; '.join(causes)}" if causes else ""
     return f"the plan has changed since it was shown: {then}{because}"
 
 
-def _causes(now: Plan, since: str) -> Sequence[str]:
-    """Three things at most that have happened since, on which the plan depends."""
-    try:
-        at = datetime.fromisoformat(since)
-        if at.tzinfo is None:
-            return ()
-        at = at.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return ()
+def _causes(now: Plan, at: datetime) -> Sequence[str]:
+    """Three things at most that have happened since `at`, on which the plan depends."""
     dags = [part.dag for part in now.parts] or list(now.ask.dags)
     keys = {key for part in now.parts for key in part.order}
     changed = [f"Dag {dag} was changed" for dag in dags if dag.updated_at > at]

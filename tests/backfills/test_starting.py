@@ -14,6 +14,14 @@ from tests.engine.world import ALICE, NOW, start
 pytestmark = pytest.mark.django_db
 
 
+HOSTILE = (
+    "0001-01-01T00:00:00+23:59~3~x",  # no instant in UTC
+    "9999-12-31T23:59:59-23:59~3~x",
+    "2026-03-01~3~x",  # no zone
+    f"2026-03-01T00:00:00+00:00~{'9' * 5000}~x",  # no number that Python reads
+)
+
+
 class TestStart:
     def test_records_a_partition_for_each_key_and_the_skipped_ones_with_their_reason(self):
         made = producer()
@@ -111,7 +119,7 @@ class TestTheShownPlan:
         with pytest.raises(StalePlan, match="others would run, or in another order"):
             backfills.start(other, deed=ALICE, at=NOW, shown=shown.token())
 
-    @pytest.mark.parametrize("token", ["", "x", "~~", "2026~9~abc"])
+    @pytest.mark.parametrize("token", ["", "x", "~~", "2026~9~abc", *HOSTILE])
     def test_a_token_that_is_none_starts_nothing(self, token):
         with pytest.raises(StalePlan):
             self.start(self.made(), token)

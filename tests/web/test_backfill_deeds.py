@@ -13,6 +13,13 @@ pytestmark = pytest.mark.django_db
 TEN = "[2026-03-01...2026-03-10]"
 
 
+@pytest.mark.parametrize("plan", ["0001-01-01T00:00:00+23:59~3~x", f"2026-03-01~{'9' * 5000}~x"])
+def test_a_plan_that_never_was_starts_nothing(visitor, load, plan):
+    response = visitor.post("/backfills/new", {"dag": "load", "selection": TEN, "plan": plan})
+    assert response.status_code == 409
+    assert "Nothing was started" in read(response).text
+
+
 class TestDeeds:
     def test_pauses_and_resumes(self, visitor, load):
         made = begin(load, selection=TEN)
