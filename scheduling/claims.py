@@ -109,7 +109,7 @@ def succeed(
     if failed and len(failed) == len(run.keys):
         return fail(run, next(iter(failed.values())), at=at)
     _end(run, State.SUCCESS, at, failed_keys=failed)
-    if failed:
+    if run.failed_keys:
         states.lock(states.pairs_of(run, run.keys))
     reports = [report for output in outputs for report in _reports(run, output)]
     events.register_events(
@@ -119,7 +119,7 @@ def succeed(
         (report.asset.pk, report.partition_key) for report in reports if report.partition_key is not None
     }
     states.record_attempt(run, Attempt.SUCCESS, at, keys=written)
-    states.record_attempt(run, Attempt.FAILED, at, keys=states.pairs_of(run, failed))
+    states.record_attempt(run, Attempt.FAILED, at, keys=states.pairs_of(run, run.failed_keys))
     states.forget_attempt(run, at)
     fault.passing("emitting")
     return None
@@ -213,13 +213,15 @@ def _mine(run: DagRun) -> QuerySet[DagRun]:
 
 
 def _end(run: DagRun, state: State, at: datetime, error: str = "", **fields: Any) -> None:
-    error = storable(error)
-    ended = _mine(run).update(
-        state=state, ended_at=at, updated_at=at, lease_until=None, error=error, **fields
-    )
-    if not ended:
-        raise _lost(run)
-    run.state, run.ended_at, run.error = state, at, error
+    """If somebody has blanked its keys meanwhile, it has none from here on."""
+    fields |= {"state": state, "ended_at": at, "error": storable(error)}
+    over = {"updated_at": at, "lease_until": None}
+    is_ranged = run.partition_keys is not None
+    as_it_was = _mine(run).filter(partition_key=run.partition_key, partition_keys__isnull=not is_ranged)
+    if not as_it_was.update(**fields, **over):
+        fields |= {"partition_key": None, "partition_keys": None, "failed_keys": {}}
+        if not _mine(run).update(**fields, **over):
+            raise _lost(run)
     for name, value in fields.items():
         setattr(run, name, value)
     doorbell.ring(Bell.START)

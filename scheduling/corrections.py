@@ -112,13 +112,14 @@ def delete(run: DagRun, *, deed: Deed, at: datetime) -> None:
 
 @transaction.atomic
 def forget_keys(runs: Sequence[DagRun], *, deed: Deed, at: datetime) -> None:
-    """Blank the key and the date of `runs`: they count for no partition any more, whatever they are at."""
+    """Blank the keys and the date of `runs`: they count for no partition any more, whatever they are at."""
     for run in runs:
-        journal.note("run key cleared", deed=deed, at=at, about=run, key=run.partition_key)
+        keys = {} if run.partition_keys is None else {"keys": len(run.keys)}
+        journal.note("run key cleared", deed=deed, at=at, about=run, key=run.partition_key, **keys)
     DagRun.objects.filter(pk__in=[run.pk for run in runs]).update(
-        partition_key=None, partition_date=None, updated_at=at
+        partition_key=None, partition_keys=None, partition_date=None, failed_keys={}, updated_at=at
     )
-    states.forget_runs([run for run in runs if run.partition_key is not None], at)
+    states.forget_runs([run for run in runs if run.keys], at)
 
 
 def _refresh(gone: HeldRun, at: datetime) -> None:

@@ -1,7 +1,7 @@
 import pytest
 
 from core.models import DagRun, HeldRun, JournalEntry, LogLine
-from scheduling import claims, corrections, runs
+from scheduling import claims, corrections, newruns, runs
 from scheduling.claims import LeaseLost
 from scheduling.runs import Ask, NotRunnable
 from tests.engine.world import (
@@ -180,6 +180,34 @@ class TestForgetKeys:
         assert part("out", "k").state == "missing"
         claims.fail(DagRun.objects.get(), "boom", at=NOW + MINUTE)
         assert part("out", "k").state == "missing"
+
+    @pytest.mark.parametrize("end", ["succeed", "fail"])
+    def test_of_one_that_runs_counts_also_for_its_worker(self, run, end):
+        """The worker has read the run before, with its key."""
+        started = start(run)
+        corrections.forget_keys([run], deed=ALICE, at=NOW)
+        finish(started, "out") if end == "succeed" else claims.fail(started, "boom", at=NOW)
+        assert (part("out", "k").data_at, part("out", "k").attempt) == (None, "")
+        assert list(run.produced.values_list("partition_key", flat=True)) == [None] * (end == "succeed")
+
+    def test_blanks_the_keys_of_a_ranged_run(self, run):
+        [several] = newruns.create([newruns.NewRun(run.dag, runs.Type.BACKFILL, partition_keys="kl")], at=NOW)
+        claims.fail(start(several), "boom", at=NOW)
+        assert part("out", "l").state == "failed"
+        corrections.forget_keys([several], deed=ALICE, at=NOW)
+        several.refresh_from_db()
+        assert (several.keys, several.partition_keys) == ([], None)
+        assert {part("out", key).state for key in "kl"} == {"missing"}
+        assert deeds("run key cleared") == [("alice", several.run_id, {"keys": 2})]
+
+    def test_of_a_ranged_run_at_work_leaves_none_of_its_partitions_so(self, run):
+        new = newruns.NewRun(run.dag, runs.Type.BACKFILL, partition_keys="kl")
+        started = start(newruns.create([new], at=NOW)[0])
+        corrections.forget_keys([started], deed=ALICE, at=NOW)
+        assert {part("out", key).state for key in "kl"} == {"missing"}
+        claims.succeed(started, [], at=NOW, failed_keys={"k": "no file"})
+        assert {part("out", key).state for key in "kl"} == {"missing"}
+        assert DagRun.objects.get(pk=started.pk).failed_keys == {}
 
     def test_of_some_that_failed_leaves_the_failure_before(self, run):
         failed = [run, *(runs.trigger(run.dag, Ask("k"), deed=ALICE, at=NOW) for _ in range(2))]
