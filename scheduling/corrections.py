@@ -82,6 +82,7 @@ def mark(run: DagRun, state: State, *, deed: Deed, at: datetime) -> None:
         **({"error": "", "failed_keys": {}} if state is State.SUCCESS else {}),
     )
     run.refresh_from_db()
+    states.take_back(run)
     states.record_attempt(run, Attempt(state), at)
     states.forget_attempt(run, at)
     outcomes.follow(run)
@@ -106,7 +107,7 @@ def delete(run: DagRun, *, deed: Deed, at: datetime) -> None:
     HeldRun.objects.filter(run=run).update(state=HeldRun.State.SUPERSEDED, run=None)
     for row in became:
         _refresh(row, at)
-    states.forget_runs([run], at)
+    states.forget_runs([locked], at)
     locked.delete()
 
 

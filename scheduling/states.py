@@ -8,8 +8,8 @@ from typing import TypeVar
 from django.db.models import F, Q, QuerySet
 
 from core import bulk
-from core.models import Asset, AssetEvent, BackfillPartition, DagRun, Outlet, Partition
-from scheduling import dating
+from core.models import Asset, AssetEvent, DagRun, FailedAttempt, Outlet, Partition
+from scheduling import dating, endings
 
 Attempt = Partition.Attempt
 Some = TypeVar("Some")
@@ -18,7 +18,7 @@ DATA = ("partition_date", "data_at", "last_event_id", "extra", "updated_at")
 """What an event says of its partition."""
 
 ATTEMPT = ("attempt", "attempt_run_id", "attempt_at")
-OUTCOME = ("outcome", "outcome_run_id", "outcome_at")
+SUCCESS = ("success_at",)
 STALE = ("stale_since",)
 """What an event that no run wrote says besides."""
 
@@ -77,12 +77,22 @@ def forget_attempt(run: DagRun, at: datetime) -> None:
 
 def forget_runs(runs: Sequence[DagRun], at: datetime) -> None:
     """`runs` go off the record: partitions that say one runs or failed say how the one before it ended."""
-    named = Partition.objects.filter(Q(attempt_run__in=runs) | Q(outcome_run__in=runs))
-    _locked(named)
-    touched = {pk for pks in named.values_list("attempt_run", "outcome_run") for pk in pks}
-    for run in runs:
-        if run.pk in touched:
-            _forget_run(run, at)
+    named = endings.named_by(runs)
+    lock(named)
+    for pairs in _portions(sorted(named)):
+        rows = _any_of(pairs)
+        endings.forget(rows, runs)
+        shown = rows.filter(attempt_run__in=runs, attempt__in=[Attempt.RUNNING, Attempt.FAILED])
+        _fall_back(list(shown.values_list("pk", flat=True)), at)
+
+
+def take_back(run: DagRun) -> None:
+    """How `run` ended is void: a person says what is recorded next."""
+    for pairs in _portions(sorted(pairs_of(run, run.keys))):
+        rows = _any_of(pairs)
+        _locked(rows)
+        if run.started_at:
+            endings.take_back(rows, run, run.started_at)
 
 
 def take_data(asset: Asset, keys: Collection[str], at: datetime) -> None:
@@ -96,8 +106,10 @@ def take_data(asset: Asset, keys: Collection[str], at: datetime) -> None:
             outcome=Attempt.NONE,
             outcome_run=None,
             outcome_at=None,
+            success_at=None,
             stale_since=None,
         )
+        FailedAttempt.objects.filter(partition__in=pks).delete()
         _fall_back(pks, at)
 
 
@@ -109,49 +121,16 @@ def make_stale(keys_of: Mapping[int, Collection[str]], at: datetime) -> None:
         Partition.objects.filter(pk__in=_locked(_any_of(some))).update(stale_since=at, updated_at=at)
 
 
-def _forget_run(run: DagRun, at: datetime) -> None:
-    left = Partition.objects.filter(outcome_run=run, outcome=Attempt.FAILED)
-    for keys in _portions(sorted(set(left.values_list("key", flat=True)))):
-        before = _attempts_before(run, keys)
-        failed = left.filter(key__in=keys).select_related("last_event")
-        rows = [_ended_before(part, *before.get(part.key, (Attempt.NONE, None))) for part in failed]
-        bulk.update(Partition, OUTCOME, rows)
-    shown = Partition.objects.filter(attempt_run=run, attempt__in=[Attempt.RUNNING, Attempt.FAILED])
-    _fall_back(_locked(shown), at, besides=run)
-
-
-def _ended_before(part: Partition, attempt: Attempt, run: DagRun | None) -> tuple[object, ...]:
-    """How the attempt before ended at `part`: as that of `run` has, unless data came since it began.
-
-    Such data is of a person, or of a run that has gone.
-    """
-    begun, event = run.started_at if run else None, part.last_event
-    is_newer = event and event.source_run_id is None and (begun is None or event.timestamp > begun)
-    if event and is_newer and attempt != Attempt.SUCCESS:
-        return part.pk, Attempt.SUCCESS.value, None, event.timestamp
-    return part.pk, attempt.value, run and run.pk, begun
-
-
 def _record_pairs(run: DagRun, attempt: Attempt, at: datetime, pairs: Sequence[tuple[int, str]]) -> None:
     _open_partitions(run, at, pairs)
-    rows = Partition.objects.filter(pk__in=_locked(_any_of(pairs)))
+    pks = _locked(_any_of(pairs))
+    rows = Partition.objects.filter(pk__in=pks)
     begun = run.started_at or at
-    rows.filter(_older("attempt", run, begun)).update(
+    rows.filter(endings.older("attempt", run, begun)).update(
         attempt=attempt, attempt_run=run, attempt_at=begun, updated_at=at
     )
     if attempt is not Attempt.RUNNING:
-        rows.filter(_older("outcome", run, begun)).update(
-            outcome=attempt, outcome_run=run, outcome_at=begun, updated_at=at
-        )
-
-
-def _older(kind: str, run: DagRun, begun: datetime) -> Q:
-    """Partitions whose `kind`, attempt or outcome, began before this attempt of `run`, or is this one."""
-    return (
-        Q(**{f"{kind}_at": None})
-        | Q(**{f"{kind}_at__lt": begun})
-        | Q(**{f"{kind}_at": begun, f"{kind}_run_id__lte": run.pk})
-    )
+        endings.record(run, attempt, at, pks)
 
 
 def _fall_back(pks: Sequence[int], at: datetime, *, besides: DagRun | None = None) -> None:
@@ -173,7 +152,7 @@ def _fall_some_back(rows: QuerySet[Partition], at: datetime, besides: DagRun | N
     for run in at_work.distinct().order_by("started_at", "pk"):
         written = Outlet.objects.filter(dag=run.dag_id).values("asset")
         mine = rows.filter(
-            _older("attempt", run, run.started_at or at),
+            endings.older("attempt", run, run.started_at or at),
             asset__in=written,
             key__in=keys.intersection(run.keys),
         )
@@ -221,27 +200,6 @@ def _open_partitions(run: DagRun, at: datetime, pairs: Sequence[tuple[int, str]]
     )
 
 
-def _attempts_before(run: DagRun, keys: Sequence[str]) -> dict[str, tuple[Attempt, DagRun]]:
-    """How the last attempt at each of `keys` ended that was not of `run`, and of which run that was."""
-    ended = (DagRun.State.SUCCESS, DagRun.State.FAILED)
-    alone = DagRun.objects.filter(dag=run.dag, partition_key__in=keys, state__in=ended)
-    ranged = BackfillPartition.objects.filter(
-        target__dag=run.dag, key__in=keys, run__partition_keys__isnull=False, run__state__in=ended
-    )
-    found = [(each.partition_key or "", each, each.state) for each in alone.exclude(pk=run.pk)]
-    found += [
-        (each.key, each.run, Attempt.FAILED if each.state == each.State.FAILED else each.run.state)
-        for each in ranged.exclude(run=run).select_related("run")
-        if each.run
-    ]
-    return {
-        key: (Attempt(state), other)
-        for key, other, state in sorted(
-            found, key=lambda each: (each[1].started_at or each[1].queued_at, each[1].pk)
-        )
-    }
-
-
 def _write_data(events: Sequence[AssetEvent], at: datetime, *, by_run: bool) -> None:
     """How a run's attempt ended is for `record_attempt` to say, since an older one may end late.
 
@@ -252,6 +210,7 @@ def _write_data(events: Sequence[AssetEvent], at: datetime, *, by_run: bool) -> 
             *(event.asset_id, event.partition_key),
             *(event.partition_date, event.timestamp, event.pk, event.extra, at),
             *(("", None, None) * 2 if by_run else (Attempt.SUCCESS, None, event.timestamp) * 2),
+            None if by_run else event.timestamp,
             None,
         )
         for event in events
@@ -259,8 +218,14 @@ def _write_data(events: Sequence[AssetEvent], at: datetime, *, by_run: bool) -> 
     bulk.insert(Partition, _COLUMNS, rows, _BY_RUN if by_run else _BY_OTHERS)
 
 
-_COLUMNS = ("asset_id", "key", *DATA, *ATTEMPT, *OUTCOME, *STALE)
+_COLUMNS = ("asset_id", "key", *DATA, *ATTEMPT, *endings.OUTCOME, *SUCCESS, *STALE)
 _BY_RUN = bulk.Newest(_COLUMNS[:2], (("last_event_id", DATA),))
 _BY_OTHERS = bulk.Newest(
-    _COLUMNS[:2], (("last_event_id", (*DATA, *STALE)), ("attempt_at", ATTEMPT), ("outcome_at", OUTCOME))
+    _COLUMNS[:2],
+    (
+        ("last_event_id", (*DATA, *STALE)),
+        ("attempt_at", ATTEMPT),
+        ("outcome_at", endings.OUTCOME),
+        ("success_at", SUCCESS),
+    ),
 )

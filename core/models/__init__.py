@@ -9,7 +9,7 @@ from core.models.drawings import Drawing, DrawnBlock
 from core.models.engine import Bell, Pulse
 from core.models.held_runs import ConsumedEvent, HeldRun, ReceivedKey
 from core.models.journal import JournalEntry
-from core.models.partitions import DynamicKey, Partition
+from core.models.partitions import DynamicKey, FailedAttempt, Partition
 from core.models.pools import Pool
 from core.models.runs import DagRun, LogLine
 from core.models.sensors import Sensor, SensorLook
@@ -32,6 +32,7 @@ __all__ = [
     "DynamicKey",
     "EntryCount",
     "EventCount",
+    "FailedAttempt",
     "HeldRun",
     "JournalEntry",
     "LogLine",

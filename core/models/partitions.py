@@ -24,7 +24,8 @@ class Partition(models.Model):
     Two facts (semantics, section 9): does it have data (`data_at`), and how did the latest attempt end
     (`attempt`, of the run `attempt_run`, which began at `attempt_at`). `outcome` is the latest attempt that
     has ended, to which it falls back when one is cancelled or its worker lost. An attempt without a run is an
-    event that a person or a program has reported. `state` and `is_stale` follow from these in the database,
+    event that a person or a program has reported. `success_at` is when the last began that went well, if one
+    has failed since. `state` and `is_stale` follow from these in the database,
     so they cannot disagree.
 
     `drawn` is the look that the drawing of its asset has of it (`core.models.drawings`), none before it is
@@ -68,6 +69,7 @@ class Partition(models.Model):
         "DagRun", on_delete=models.SET_NULL, null=True, related_name="+", db_index=False
     )
     outcome_at = models.DateTimeField(null=True)
+    success_at = models.DateTimeField(null=True)
     stale_since = models.DateTimeField(null=True)
     updated_at = models.DateTimeField()
     state = models.GeneratedField(
@@ -117,6 +119,23 @@ class Partition(models.Model):
 
     def __str__(self) -> str:
         return f"{self.asset_id}:{self.key}"
+
+
+class FailedAttempt(models.Model):
+    """An attempt of `run` at a partition that failed: the outcome again if those since go off the record."""
+
+    partition = models.ForeignKey(Partition, on_delete=models.CASCADE, related_name="+", db_index=False)
+    run = models.ForeignKey("DagRun", on_delete=models.CASCADE, related_name="+")
+    begun_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            # Read by endings, by partition.
+            models.UniqueConstraint("partition", "run", "begun_at", name="an_attempt_fails_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.run_id} at {self.partition_id}"
 
 
 class DynamicKeyQuerySet(models.QuerySet["DynamicKey"]):

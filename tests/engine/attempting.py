@@ -1,9 +1,15 @@
 """Attempts at one partition, which end in whatever way and order."""
 
-from core.models import DagRun
+from core.models import DagRun, Partition
 from scheduling import claims, corrections, runs, states
 from scheduling.runs import Ask
 from tests.engine.world import ALICE, MINUTE, NOW, RUNTIME, asset, dag, emit, finish, start
+
+
+def state():
+    """(has data, how the latest attempt ended) of that partition."""
+    row = Partition.objects.filter(asset__name="out", key="k").first()
+    return (row.data_at is not None, row.attempt) if row else (False, "")
 
 
 class Attempts:
@@ -53,6 +59,14 @@ class Attempts:
     def retried(self, run):
         self.now += MINUTE
         return self.start(corrections.retry(DagRun.objects.get(pk=run.pk), deed=ALICE, at=self.now))
+
+    def marked(self, run, state):
+        self.now += MINUTE
+        corrections.mark(DagRun.objects.get(pk=run.pk), DagRun.State(state), deed=ALICE, at=self.now)
+
+    def deleted(self, *given):
+        for run in given:
+            corrections.delete(DagRun.objects.get(pk=run.pk), deed=ALICE, at=self.now)
 
     def lost(self, run):
         DagRun.objects.filter(pk=run.pk).update(lease_until=NOW - MINUTE)

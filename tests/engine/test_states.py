@@ -1,27 +1,12 @@
 """Does a partition have data, and how did the latest attempt at it end (semantics, section 9)?"""
 
-from datetime import timedelta
-
 import pytest
 from django.db import connection
 
 from core.models import DagRun, Partition
 from scheduling import claims, corrections, newruns, runs, states
-from tests.engine.world import (
-    ALICE,
-    IDENTITY,
-    MINUTE,
-    NOW,
-    RUNTIME,
-    asset,
-    consumer,
-    dag,
-    emit,
-    finish,
-    part,
-    start,
-    turn,
-)
+from tests.engine.attempting import state
+from tests.engine.world import ALICE, MINUTE, NOW, RUNTIME, asset, dag, emit, finish, part, start
 
 pytestmark = pytest.mark.django_db
 
@@ -33,12 +18,6 @@ def no_more_than(most):
         return execute(sql, params, many, context)
 
     return check
-
-
-def state():
-    """(has data, how the latest attempt ended)"""
-    row = Partition.objects.filter(asset__name="out", key="k").first()
-    return (row.data_at is not None, row.attempt) if row else (False, "")
 
 
 class TestInOrder:
@@ -138,39 +117,6 @@ class TestEventsThatAreWrittenLate:
         assert self.late(stale).is_stale
 
 
-class TestRetry:
-    def test_it_is_the_latest_attempt_though_its_run_is_an_old_one(self, attempts):
-        old = attempts.failed()
-        attempts.ok()
-        again = attempts.retried(old)
-        assert state() == (True, "running")
-        attempts.failed(again)
-        assert state() == (True, "failed")
-
-    def test_cancelled_it_leaves_what_was_before(self, attempts):
-        attempts.cancelled(attempts.retried(attempts.failed()))
-        assert state() == (False, "failed")
-
-
-class TestLost:
-    def test_a_run_that_waits_for_a_worker_again_is_not_running(self, attempts):
-        attempts.failed()
-        attempts.lost(attempts.running())
-        assert state() == (False, "failed")
-
-    def test_and_may_be_cancelled(self, attempts):
-        run = attempts.running()
-        attempts.lost(run)
-        runs.cancel(run, deed=ALICE, at=attempts.now)
-        assert state() == (False, "")
-
-    def test_after_its_last_attempt_it_has_failed(self, attempts):
-        run = attempts.running()
-        attempts.lost(run)
-        attempts.lost(attempts.start(run))
-        assert state() == (False, "failed")
-
-
 class TestAnAssetThatIsNotWrittenAnyMore:
     @pytest.mark.parametrize(("end", "state_before"), [("failed", "failed"), ("cancelled", "failed")])
     def test_says_how_the_attempt_before_ended(self, attempts, end, state_before):
@@ -205,89 +151,3 @@ class TestManyKeys:
         corrections.delete(DagRun.objects.get(pk=other.pk), deed=ALICE, at=NOW + 2 * MINUTE)
         states.take_data(asset("out"), keys, NOW + 2 * MINUTE)
         assert set(Partition.objects.values_list("attempt", flat=True)) == {""}
-
-
-class TestOffTheRecord:
-    def test_the_failure_before_is_shown(self, attempts):
-        first, second = attempts.failed(), attempts.failed()
-        corrections.delete(DagRun.objects.get(pk=second.pk), deed=ALICE, at=attempts.now)
-        assert state() == (False, "failed")
-        assert part("out", "k").attempt_run == first
-
-    @pytest.mark.parametrize("between", ["ok", "emitted"])
-    def test_what_has_come_since_the_failure_before_is_no_failure(self, attempts, between):
-        """Of two runs that are deleted, the first had gone well: the failure before it is over."""
-        attempts.failed()
-        came, last = getattr(attempts, between)(), attempts.failed()
-        for run in (came, last) if came else (last,):
-            corrections.delete(DagRun.objects.get(pk=run.pk), deed=ALICE, at=attempts.now)
-        assert state() == (True, "success")
-
-    def test_a_failure_since_data_came_is_one(self, attempts):
-        came, first, last = attempts.ok(), attempts.failed(), attempts.failed()
-        for run in (came, last):
-            corrections.delete(DagRun.objects.get(pk=run.pk), deed=ALICE, at=attempts.now)
-        assert state() == (True, "failed")
-        assert part("out", "k").attempt_run == first
-
-    def test_a_failure_that_was_deleted_does_not_come_back(self, attempts):
-        run = attempts.failed()
-        corrections.delete(DagRun.objects.get(pk=run.pk), deed=ALICE, at=attempts.now)
-        attempts.cancelled()
-        assert state() == (False, "")
-
-
-class TestAClaimThatWasLost:
-    def test_the_same_worker_has_to_claim_anew(self, attempts):
-        """Retried and claimed again by one worker, the first execution still has nothing to say."""
-        first = attempts.running()
-        corrections.mark(first, DagRun.State.FAILED, deed=ALICE, at=attempts.now)
-        zombie = DagRun.objects.get(pk=first.pk)
-        zombie.claimed_by, zombie.attempt = "w1", 1
-        again = attempts.retried(first)
-        assert (again.claimed_by, again.attempt) == ("w1", 2)
-        with pytest.raises(claims.LeaseLost):
-            claims.fail(zombie, "late", at=attempts.now)
-        assert claims.renew(again, now=attempts.now)
-
-
-class TestStale:
-    def fire(self):
-        """A copy of `a` for `k`, fired, its run under way."""
-        consumer("copy", {"a": IDENTITY}, writes=["b"])
-        emit("a", "k")
-        turn()
-        return start(DagRun.objects.get(), at=NOW + MINUTE)
-
-    def test_no_newer_event_no_stale_partition(self):
-        finish(self.fire(), "b", at=NOW + 2 * MINUTE)
-        assert not part("b", "k").is_stale
-
-    def test_what_a_run_wrote_that_began_before_stays_stale(self):
-        run = self.fire()
-        Partition.objects.filter(asset__name="b").update(stale_since=NOW + MINUTE)
-        finish(run, "b", at=NOW + 2 * MINUTE)
-        assert part("b", "k").is_stale
-
-    def test_what_a_run_wrote_that_was_queued_since_is_fresh(self):
-        run = self.fire()
-        Partition.objects.filter(asset__name="b").update(stale_since=NOW - timedelta(seconds=1))
-        finish(run, "b", at=NOW + 2 * MINUTE)
-        assert not part("b", "k").is_stale
-
-    def test_what_a_run_wrote_that_was_retried_since_is_fresh(self):
-        """It is executed anew, and reads what is there then."""
-        run = self.fire()
-        finish(run, "b", at=NOW + 2 * MINUTE)
-        emit("a", "k", at=NOW + 3 * MINUTE)
-        turn(NOW + 3 * MINUTE)
-        assert part("b", "k").is_stale
-        corrections.retry(run, deed=ALICE, at=NOW + 4 * MINUTE)
-        finish(start(run, at=NOW + 5 * MINUTE), "b", at=NOW + 6 * MINUTE)
-        assert not part("b", "k").is_stale
-
-    def test_an_event_by_hand_is_fresh(self):
-        self.fire()
-        Partition.objects.filter(asset__name="b").update(stale_since=NOW)
-        emit("b", "k", at=NOW + MINUTE)
-        assert not part("b", "k").is_stale

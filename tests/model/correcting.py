@@ -31,6 +31,11 @@ class Corrections(Backfills):
         self._forget(run)
         return True
 
+    def forget_keys(self, run: Run) -> None:
+        """It counts for no partition any more, whatever it is at; what it wrote is there still."""
+        run.key, run.range, run.failed_keys = None, (), ()
+        self._forget_attempts(run)
+
     def prune(self, runs: Collection[Run], events: Collection[Event], held: Collection[Held]) -> None:
         """What is old and not needed is gone, and nothing else changes by it.
 
@@ -52,14 +57,17 @@ class Corrections(Backfills):
 
     def _forget(self, run: Run) -> None:
         self.runs.remove(run)
+        self._forget_attempts(run)
+        for backfill in self.backfills:
+            backfill.runs = [each for each in backfill.runs if each is not run]
+            for target in backfill.targets:
+                for item in target.items:
+                    item.run = None if item.run is run else item.run
+
+    def _forget_attempts(self, run: Run) -> None:
         for parts in self.partitions.values():
             for part in parts.values():
                 # What it wrote is there still, and so is that it wrote it.
                 part.attempts = [
                     each for each in part.attempts if each.run is not run or each.outcome == "success"
                 ]
-        for backfill in self.backfills:
-            backfill.runs = [each for each in backfill.runs if each is not run]
-            for target in backfill.targets:
-                for item in target.items:
-                    item.run = None if item.run is run else item.run

@@ -147,6 +147,9 @@ class Engine(Rows):
             return False
         return True
 
+    def forget_keys(self, place: int) -> None:
+        corrections.forget_keys([self.run(place)], deed=ALICE, at=self.now)
+
     def prune(self, age: timedelta) -> Records:
         """Take away what is older and not needed. What went."""
         before = self.records()

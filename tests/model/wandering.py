@@ -10,7 +10,7 @@ from typing import Any
 from tests.model.history import History
 
 
-def wander(number: int, *, steps: int) -> History:
+def wander(number: int, *, steps: int, kind: type[History] = History) -> History:
     """Live through the history of that number."""
     random, chosen = Random(number), []
 
@@ -18,7 +18,7 @@ def wander(number: int, *, steps: int) -> History:
         chosen.append(random.choice(list(options)))
         return chosen[-1]
 
-    history = History()
+    history = kind()
     try:
         history.define(choose)
         for _ in range(steps):
