@@ -1,85 +1,16 @@
-"""An attempt that takes too long has failed: interrupted, told where it asks, or given up."""
+"""An attempt that takes too long has failed, whoever looks first, and whatever its task does then."""
 
-import signal
-import subprocess
-import threading
-import time
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
-from django.db import connection
 
-from core.models import AssetEvent, Dag, DagRun, LogLine
-from scheduling import claims, execution, lease, runs, tasks, timeouts
-from scheduling.authoring.context import RunTimedOut
+from core.models import AssetEvent
+from scheduling import claims, runs, tasks, timeouts
 from scheduling.runs import Ask
 from tests.engine.executing import again
 from tests.engine.world import ALICE, MINUTE, NOW, RUNTIME, dag, finish, part, start
-from tests.sdk.writing import Directory
 
 SECOND = timedelta(seconds=1)
-SOON = timedelta(milliseconds=50)
-
-
-def spin():
-    while True:
-        pass
-
-
-def swallow():
-    """What `except Exception` does to a time-out."""
-    while True:
-        try:
-            time.sleep(20)
-        except Exception:
-            continue
-
-
-class TestInterrupting:
-    @pytest.mark.parametrize(
-        "task", [lambda: time.sleep(20), spin, swallow, lambda: subprocess.run(["sleep", "20"])]
-    )
-    def test_ends_whatever_it_waits_for(self, task):
-        began = time.monotonic()
-        with pytest.raises(RunTimedOut), timeouts.interrupting(SOON):
-            task()
-        assert time.monotonic() - began < 10
-
-    @pytest.mark.parametrize("left", [timedelta(0), timedelta(days=-1)])
-    def test_is_at_once_if_no_time_is_left(self, left):
-        with pytest.raises(RunTimedOut), timeouts.interrupting(left):
-            time.sleep(20)
-
-    def test_ends_nothing_afterwards(self):
-        with timeouts.interrupting(SOON):
-            pass
-        time.sleep(0.1)
-
-    def test_of_nothing_never_happens(self):
-        with timeouts.interrupting(None):
-            time.sleep(0.1)
-
-    def test_gives_the_alarm_back_to_whoever_had_it(self):
-        """As this test's own time limit does, which must go on."""
-        seconds, _ = signal.getitimer(signal.ITIMER_REAL)
-        answer = signal.getsignal(signal.SIGALRM)
-        with pytest.raises(RunTimedOut), timeouts.interrupting(SOON):
-            time.sleep(20)
-        assert signal.getsignal(signal.SIGALRM) is answer
-        assert signal.getitimer(signal.ITIMER_REAL)[0] == pytest.approx(seconds, abs=5)
-
-    def test_happens_in_the_main_thread_only(self):
-        seen = []
-
-        def work():
-            with timeouts.interrupting(SOON):
-                time.sleep(0.2)
-                seen.append("whole")
-
-        thread = threading.Thread(target=work)
-        thread.start()
-        thread.join()
-        assert seen == ["whole"]
 
 
 @pytest.mark.django_db
@@ -143,118 +74,3 @@ class TestOverdue:
         run = self.make()
         tasks.sweep()
         assert again(run).error == "timed out after 5 minutes"
-
-
-@pytest.mark.django_db(transaction=True)
-class TestTasks:
-    """With threads beside the task, so the tests write for real."""
-
-    ASKING = """
-        import time
-        with DAG("d", run_timeout="5m"):
-            @task(outlets=[Asset("out")])
-            def wait(dag_run):
-                print("waiting")
-                for _ in range(1000):
-                    dag_run.stop_if_cancelled()
-                    time.sleep(0.01)
-            @task
-            def after(): print("after")
-            wait() >> after()
-    """
-    DEAF = ASKING.replace("dag_run.stop_if_cancelled()", "").replace("1000", "100")
-
-    @pytest.fixture(autouse=True)
-    def quick(self, monkeypatch):
-        monkeypatch.setattr(lease, "PACE", timedelta(milliseconds=5))
-
-    def claimed(self, tmp_path, text):
-        directory = Directory(tmp_path)
-        directory.write("a", text)
-        assert directory.sync().ok
-        return start(runs.trigger(Dag.objects.get(dag_id="d"), Ask(), deed=ALICE, at=NOW))
-
-    def execute(self, run, later, during=lambda: None):
-        """Execute `run` in a thread; once its log has begun it is `later`, and `during` is called."""
-        now = [NOW]
-
-        def work():
-            try:
-                execution.execute(run, clock=lambda: now[0])
-            finally:
-                connection.close()
-
-        thread = threading.Thread(target=work)
-        thread.start()
-        while not LogLine.objects.filter(run=run).exists():
-            assert thread.is_alive()
-        now[0] = NOW + later
-        during()
-        thread.join(timeout=20)
-        assert not thread.is_alive()
-        return again(run)
-
-    def log(self, run):
-        return list(LogLine.objects.filter(run=run).values_list("text", flat=True))
-
-    def test_hear_of_it_where_they_ask(self, tmp_path):
-        ended = self.execute(self.claimed(tmp_path, self.ASKING), 5 * MINUTE)
-        assert (ended.state, ended.error) == ("failed", "timed out after 5 minutes")
-        assert self.log(ended) == ["waiting", "The run timed out after 5 minutes."]
-        assert not AssetEvent.objects.exists()
-
-    def test_that_never_ask_are_the_last_of_their_run(self, tmp_path):
-        ended = self.execute(self.claimed(tmp_path, self.DEAF), 5 * MINUTE)
-        assert ended.error == "timed out after 5 minutes"
-        assert "after" not in self.log(ended)
-
-    def test_that_do_not_end_are_given_up(self, tmp_path):
-        run = self.claimed(tmp_path, self.DEAF)
-
-        def wait_until_it_has_failed():
-            while again(run).state == "running":
-                time.sleep(0.01)
-            assert self.log(run) == ["waiting"], "its task is still at it"
-
-        ended = self.execute(run, 5 * MINUTE + timeouts.GRACE, wait_until_it_has_failed)
-        assert (ended.state, ended.error) == ("failed", "timed out after 5 minutes")
-
-    def test_that_go_on_in_their_thread_leave_nothing_behind_and_take_no_slot(self, tmp_path):
-        """No thread can be interrupted: the task comes to its end, and nobody hears of it."""
-        run = self.claimed(
-            tmp_path, self.DEAF.replace('run_timeout="5m"', 'run_timeout="5m", max_active_runs=1')
-        )
-        other = runs.trigger(run.dag, Ask(), deed=ALICE, at=NOW)
-
-        def start_another():
-            assert claims.claim(other.pk, worker="w2", now=NOW + MINUTE) is None
-            while again(run).state == "running":
-                time.sleep(0.01)
-            assert claims.claim(other.pk, worker="w2", now=NOW + 6 * MINUTE)
-
-        ended = self.execute(run, 5 * MINUTE + timeouts.GRACE, start_another)
-        assert (ended.state, ended.error) == ("failed", "timed out after 5 minutes")
-        assert not AssetEvent.objects.exists()
-        assert "after" not in self.log(run)
-        assert again(other).state == "running"
-
-    def test_have_all_the_time_they_need_otherwise(self, tmp_path):
-        ended = self.execute(self.claimed(tmp_path, self.DEAF), 4 * MINUTE)
-        assert (ended.state, self.log(ended)) == ("success", ["waiting", "after"])
-
-    def test_are_interrupted_in_a_worker_of_their_own(self, tmp_path):
-        """Run workers execute in the main thread of a process, as this test does."""
-        text = """
-            import time
-            with DAG("d", run_timeout=1, retries=1, retry_delay=60):
-                @task
-                def sleep(): print("asleep"); time.sleep(60)
-        """
-        run = self.claimed(tmp_path, text)
-        began = datetime.now(UTC)
-        DagRun.objects.filter(pk=run.pk).update(started_at=began)
-        run.started_at = began
-        execution.execute(run, clock=lambda: datetime.now(UTC))
-        assert datetime.now(UTC) - began < 20 * SECOND
-        assert (again(run).state, again(run).failures) == ("queued", 1)
-        assert self.log(run)[:2] == ["asleep", "The run timed out after 1 second."]
