@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from core.models import Dag
-from scheduling import listening
+from scheduling import listening, runs
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.verdicts import Verdict
 from scheduling.backfills import graph, scope, standing, upstream
@@ -192,7 +192,7 @@ class _Draft:
     def _accepts(self, dag_id: DagId, key: str) -> bool:
         own = self.scope(dag_id)
         try:
-            own.timetable.resolve(key)
+            runs.date_of(own.dag, key)
         except PartitionError:
             return False
         return not (own.is_defined and own.definition is not None) or own.definition.contains(key, self.now)

@@ -24,6 +24,7 @@ from tests.engine.world import (
     HOURS_TO_DAY,
     IDENTITY,
     NOW,
+    REGIONS,
     asset,
     consumer,
     emit,
@@ -74,6 +75,14 @@ class TestConsumers:
         producer("hour", "hours")
         producer("other hour", "hours")
         assert plan(day, selection="2026-03-10").offers == ()
+
+    def test_nobody_is_offered_to_make_a_key_that_cannot_be(self):
+        """A Dag that makes `all` of regions is not asked for a day, which only its rollup knows."""
+        consumer("world", {"regions": REGIONS}, writes=["worlds"])
+        after = listener("after", "worlds", "ends")
+        [offer] = plan(after, keys=("all", "2026-03-10")).offers
+        assert (offer.dag.dag_id, offer.keys) == ("world", ("all",))
+        assert [part.dag for part in plan(after, keys=("2026-03-10",), with_upstream=True).parts] == [after]
 
     def test_what_is_under_way_is_not_asked_for_again(self, day):
         hour = producer("hour", "hours")
