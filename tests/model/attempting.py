@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from scheduling.algebra.conditions import AssetLeaf
 from tests.model.history import SECOND, History
-from tests.model.planning import Ask
+from tests.model.plans import Ask
 from tests.model.records import ONCE, Attempts, Consumer
 
 WRITERS = ("maker", "other")
@@ -20,7 +20,7 @@ class AttemptHistory(History):
         attempts = choose([ONCE, ONCE, TWICE])
         for name in WRITERS:
             self.model.consumers[name] = Consumer(name, {}, AssetLeaf(""), writes=("out",), attempts=attempts)
-            self.engine.make(name, "out", attempts)
+            self.engine.make(name, ("out",), attempts)
 
     def step(self, choose):
         queued, running = self._startable(), self._runs("running")

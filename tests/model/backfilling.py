@@ -3,8 +3,10 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from tests.model import judgement
-from tests.model.planning import AsIf, Ask, Backfill, Item, Plan, Planning, Target, needs
+from tests.model.planning import Planning
+from tests.model.plans import Ask, Backfill, Item, Plan, Target
 from tests.model.records import Consumer, Held, Run
+from tests.model.supposing import AsIf, needs
 
 AHEAD = 2
 """How many times its limit a backfill has queued and running."""

@@ -1,6 +1,6 @@
 """What engine and model say, so that it can be told apart."""
 
-from tests.model.planning import Backfill
+from tests.model.plans import Backfill
 from tests.model.records import Run
 
 

@@ -9,15 +9,16 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine
 
 from tests.model import judgement
-from tests.model.definitions import HOURS, KEYS
+from tests.model.definitions import HOURS, KEYS, STRANGE
 from tests.model.engine import Engine
-from tests.model.planning import Ask
+from tests.model.plans import Ask
 from tests.model.records import Consumer, Held
 from tests.model.reference import Model
 
 START = datetime(2026, 3, 11, 9, 10, tzinfo=UTC)
 MOST_ATTEMPTS = 3
 MOST_ACTIVE = 2
+AHEAD_OF_TIME = "2026-03-12T00:00:00"
 
 
 class Deeds(RuleBasedStateMachine):
@@ -76,10 +77,10 @@ class Deeds(RuleBasedStateMachine):
     def _backfill(self, ask):
         plan, found = self.model.plan(ask), self.engine.plan(ask)
         assert found == plan
-        may = any(state != "skipped" for states in plan.values() for state in states.values())
+        may = plan.has("ready")
         assert self.engine.backfill(ask) is may
         if may:
-            self.model.start(ask, plan, {name: list(states) for name, states in found.items()})
+            self.model.start(ask, plan.parts, {name: list(states) for name, states in found.parts.items()})
             self._both("advance")
 
     def _steer(self, backfill, deed):
@@ -159,15 +160,17 @@ class Deeds(RuleBasedStateMachine):
         """Keys that a Dag has had, and some."""
         if name == "maker":
             return [*KEYS, *HOURS[3:6]]
+        if name == "ticker":
+            return [*HOURS[3:9], AHEAD_OF_TIME, *STRANGE]
         had = {each.key for each in self.model.held if each.consumer.name == name}
         had |= {key for run in self.model.runs if run.consumer.name == name for key in run.keys}
         return sorted(had | {"all", "2026-03-10", "2026-Q1"})
 
-    def _worth_a_backfill(self, names):
+    def _worth_a_backfill(self, names, with_upstream):
         """Any key of the Dags, those more often of which something can run now."""
         named = sorted({key for name in names for key in self._named(name)})
-        plans = {key: self.model.plan(Ask(names, (key,))) for key in named}
-        runs = [key for key, plan in plans.items() if any("ready" in each.values() for each in plan.values())]
+        plans = {key: self.model.plan(Ask(names, (key,), with_upstream=with_upstream)) for key in named}
+        runs = [key for key, plan in plans.items() if plan.has("ready")]
         return named + 3 * runs
 
     def _lacking(self):

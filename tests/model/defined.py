@@ -33,10 +33,10 @@ class Defined:
         dag = world.dag(name, _schedule(definition), writes=writes, **self._options(attempts))
         self._depend(dag, definition)
 
-    def make(self, name: str, writes: str, attempts: Attempts) -> None:
+    def make(self, name: str, writes: tuple[str, ...], attempts: Attempts) -> None:
         """A Dag that only backfills start."""
         schedule = specs.dump(PartitionedAtRuntime())
-        world.dag(name, schedule, writes=[writes], **self._options(attempts))
+        world.dag(name, schedule, writes=writes, **self._options(attempts))
 
     def listen_plainly(self, name: str, asset: str, *, accept: bool) -> None:
         leaf = AssetLeaf(asset)
@@ -53,6 +53,7 @@ class Defined:
             writes=[writes],
             catchup=catchup,
             max_active_runs=2,
+            max_keys_per_run=None,
             created_at=self.now,
         )
         ticks.advance(now=self.now)

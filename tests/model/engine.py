@@ -23,7 +23,7 @@ from scheduling.events import EventReport
 from scheduling.retention import Ages
 from tests.engine import world
 from tests.model.defined import ALICE
-from tests.model.planning import Ask, Plan
+from tests.model.plans import Ask, Plan
 from tests.model.rows import Records, Rows
 
 WORKER = "worker"
@@ -78,12 +78,15 @@ class Engine(Rows):
         return True
 
     def plan(self, ask: Ask) -> Plan:
-        """What becomes of the keys of each Dag, the oldest first; nothing if it is refused."""
+        """With the keys of each Dag the oldest first."""
         try:
             found = backfills.plan(self._ask(ask, Order.OLDEST), now=self.now)
         except PartitionError:
-            return {}
-        return {part.dag.dag_id: {key: _state(part, key) for key in part.order} for part in found.parts}
+            return Plan()
+        return Plan(
+            {part.dag.dag_id: {key: _state(part, key) for key in part.order} for part in found.parts},
+            {offer.dag.dag_id: set(offer.keys) for offer in found.offers},
+        )
 
     def backfill(self, ask: Ask) -> bool:
         order = Order.NEWEST if ask.is_newest_first else Order.OLDEST
@@ -185,6 +188,7 @@ class Engine(Rows):
             is_chained=ask.is_chained,
             keys_per_run=ask.size,
             max_active_runs=ask.limit,
+            with_upstream=ask.with_upstream,
             with_downstream=ask.with_downstream,
         )
 

@@ -11,7 +11,7 @@ from scheduling.algebra.timetables import CronPartitionTimetable
 from tests.model.comparing import apart, shown, told
 from tests.model.deeds import START, Deeds, chooser, consumer_of
 from tests.model.definitions import ASSETS, HOURS, KEYS, MONTHS, REGIONS, Definition, definition, some
-from tests.model.planning import Ask
+from tests.model.plans import Ask
 from tests.model.records import ONCE, Attempts, Consumer, Late
 
 SECOND = timedelta(seconds=1)
@@ -26,7 +26,7 @@ ATTEMPTS = (
 )
 SIZES = (1, 1, 2, None)
 DEFINED = ("first", "second")
-BACKFILLED = (("first",), ("second",), ("next",), ("maker",), ("maker",))
+BACKFILLED = (("first",), ("second",), ("next",), ("maker",), ("maker",), ("ticker",))
 SEVERAL = (("maker", "first"), ("first", "next"), ("maker", "first", "second", "next"))
 PAUSABLE = (*DEFINED, "next", "plain", "ticker", "maker")
 CLOSED = ("success", "failed", "cancelled")
@@ -35,7 +35,7 @@ STEERED = ("pause", "resume", "cancel", "retry")
 
 class History(Deeds):
     """Six Dags: two random ones, one after the first, one that knows no keys, one that ticks, and one
-    that only backfills start.
+    that only backfills start, of one asset or of two.
 
     Nothing happens by itself: `route`, `judge` and `tick` make the engine do a portion of its work, and the
     model as much. A second passes after each step.
@@ -67,10 +67,11 @@ class History(Deeds):
         )
         self.model.consumers["plain"] = plain
         self.engine.listen_plainly("plain", "c", accept=accepts)
-        maker = Consumer("maker", {}, AssetLeaf(""), writes=("b",), attempts=attempts)
+        made = choose([("b",), ("a", "b")])
+        maker = Consumer("maker", {}, AssetLeaf(""), writes=made, attempts=attempts)
         self.model.consumers["maker"] = maker
-        self.engine.make("maker", "b", attempts)
-        self.ticker = Consumer("ticker", {}, AssetLeaf(""), writes=("ticks",))
+        self.engine.make("maker", made, attempts)
+        self.ticker = Consumer("ticker", {}, AssetLeaf(""), writes=("ticks",), timetable=HOURLY)
         self.model.consumers["ticker"] = self.ticker
         self.model.ticked_until["ticker"] = START
         self.engine.tick_with("ticker", HOURLY, self.catchup, "ticks")
@@ -224,13 +225,15 @@ def _ask(history, names):
     """One key or some of those Dags, in some manner."""
 
     def asked(choose):
+        with_upstream = choose([True, False])
         return Ask(
             names,
-            tuple(some(choose, history._worth_a_backfill(names), 4)),
+            tuple(some(choose, history._worth_a_backfill(names, with_upstream), 4)),
             choose(SIZES),
             choose([1, 2, 3]),
             is_newest_first=choose([True, False]),
             is_chained=choose([True, False, False]),
+            with_upstream=with_upstream,
             with_downstream=choose([True, False]),
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from scheduling.algebra.errors import PartitionError
@@ -67,6 +68,12 @@ def is_complete(held: Held, model: Filing) -> bool:
     return held.consumer.holds({asset: each.is_enough for asset, each in standings.items()})
 
 
+def lacking(held: Held, model: Filing) -> list[str]:
+    """The assets of which a first run of this key has not enough; none if it is complete all the same."""
+    standings = {asset: _standing(held, asset, model) for asset in held.consumer.mappers}
+    return [asset for asset, each in standings.items() if not each.is_enough and not is_complete(held, model)]
+
+
 def enumerable(mapper: Mapper, downstream: str, known: Sequence[str]) -> set[str]:
     """The upstream keys of a downstream key, where they can be listed."""
     if mapper.needs_known:
@@ -87,16 +94,18 @@ def feeds(mapper: Mapper, key: str, downstream: str) -> bool:
 def takes(consumer: Consumer, downstream: str) -> bool:
     """Whether runs of the consumer can have that key: it can be dated, and what it needs can be told."""
     if not consumer.mappers:
-        return True
+        return consumer.timetable is None or _answers(lambda: consumer.timetable.resolve(downstream))
     asked = [lambda mapper: mapper.partition_date(downstream), lambda mapper: mapper.required(downstream)]
     return all(
-        consumer.holds({asset: _answers(ask, mapper) for asset, mapper in consumer.mappers.items()})
+        consumer.holds({asset: _answers(partial(ask, mapper)) for asset, mapper in consumer.mappers.items()})
         for ask in asked
     )
 
 
 def date_of(consumer: Consumer, downstream: str) -> datetime | None:
-    """The one partition date that the mappers see in a key."""
+    """The one partition date that the mappers see in a key, or the timetable."""
+    if consumer.timetable:
+        return consumer.timetable.resolve(downstream)
     dates = set()
     for mapper in consumer.mappers.values():
         try:
@@ -107,9 +116,9 @@ def date_of(consumer: Consumer, downstream: str) -> datetime | None:
     return dates.pop() if len(dates) == 1 else None
 
 
-def _answers(ask: Callable[[Mapper], object], mapper: Mapper) -> bool:
+def _answers(ask: Callable[[], object]) -> bool:
     try:
-        ask(mapper)
+        ask()
     except PartitionError:
         return False
     return True

@@ -7,6 +7,7 @@ from typing import Any
 
 from scheduling.algebra.conditions import AssetLeaf, Expression
 from scheduling.algebra.mappers import Mapper
+from scheduling.algebra.timetables import CronPartitionTimetable
 
 UNKEYED = ""
 """The key of a held run of a consumer that is not partition-aware."""
@@ -94,6 +95,7 @@ class Consumer:
     counts_keyed: bool = True
     is_paused: bool = False
     attempts: Attempts = ONCE
+    timetable: CronPartitionTimetable | None = None
 
     def holds(self, present: dict[str, bool]) -> bool:
         return self.condition.holds(lambda leaf: present[leaf.name])

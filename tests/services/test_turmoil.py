@@ -8,7 +8,7 @@ import pytest
 from scheduling.algebra import specs
 from scheduling.algebra.conditions import All, AssetLeaf
 from tests.engine.world import HOURS_TO_DAY, IDENTITY
-from tests.model.planning import Ask
+from tests.model.plans import Ask
 from tests.model.records import Consumer, Run
 from tests.model.reference import Model
 from tests.services.parts import DEADLOCKS
