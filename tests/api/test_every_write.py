@@ -5,7 +5,6 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
-from drf_spectacular.generators import SchemaGenerator
 
 from core.models import Backfill, DagRun, Dependency, JournalEntry
 from partitions_site import roles
@@ -15,6 +14,7 @@ from scheduling import backfills, elsewhere
 from tests.api.addresses import OPEN, addresses
 from tests.api.asking import PREFIX, body_of, filled
 from tests.api.groups import OURS, client_of, granted
+from tests.api.paper import operations
 from tests.engine.world import ALICE, NOW, REGIONS, RUNTIME, asset, dag, emit, turn
 
 pytestmark = pytest.mark.django_db
@@ -158,14 +158,10 @@ def test_is_in_the_journal_with_who_and_how(asked, address, method):
     assert deeds().exists() == (address.removeprefix(PREFIX) not in NOT_DEEDS)
 
 
-TAKE_BODIES = {
-    (path, method)
-    for path, methods in SchemaGenerator().get_schema(request=None, public=True)["paths"].items()
-    for method, operation in methods.items()
-    if "requestBody" in operation
-}
+TAKE_BODIES = {(path, method) for path, method, operation in operations() if "requestBody" in operation}
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize(
     ("address", "method"),
     [each for each in WRITES if ("/" + re.sub(r"<\w+:(\w+)>", r"{\1}", each[0]), each[1]) in TAKE_BODIES],

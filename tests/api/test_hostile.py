@@ -4,20 +4,16 @@ import json
 from urllib.parse import quote
 
 import pytest
-from drf_spectacular.generators import SchemaGenerator
 from rest_framework.test import APIClient
 
 from core.models import AssetEvent, Dag, DagRun, JournalEntry
 from partitions_site import roles
 from partitions_site.api.auth import SIGNED_IN, Address
+from tests.api.paper import operations
 
 pytestmark = pytest.mark.django_db
 
-OPERATIONS = [
-    (path, method, operation)
-    for path, methods in SchemaGenerator().get_schema(request=None, public=True)["paths"].items()
-    for method, operation in methods.items()
-]
+OPERATIONS = operations()
 
 SEGMENTS = [
     "\x00",

@@ -1,24 +1,17 @@
 """What the paper says of schedules is what is answered."""
 
 import pytest
-from drf_spectacular.generators import SchemaGenerator
 from jsonschema import Draft202012Validator
 
-from partitions_site import roles
+from tests.api.paper import paper
 
 pytestmark = pytest.mark.django_db
-PAPER = SchemaGenerator().get_schema(request=None, public=True)
 
 
 def misfits(path, method, answer):
-    content = PAPER["paths"][path][method]["responses"][str(answer.status_code)]["content"]
-    schema = content["application/json"]["schema"] | {"components": PAPER["components"]}
+    content = paper()["paths"][path][method]["responses"][str(answer.status_code)]["content"]
+    schema = content["application/json"]["schema"] | {"components": paper()["components"]}
     return [error.message for error in Draft202012Validator(schema).iter_errors(answer.json())]
-
-
-@pytest.fixture
-def admin(api_of):
-    return api_of(roles.ADMIN)
 
 
 class TestAnswers:

@@ -4,7 +4,8 @@ import inspect
 
 import pytest
 from airflow_client.client import api
-from drf_spectacular.generators import SchemaGenerator
+
+from tests.api.paper import operations
 
 APIS = [
     *(api.AssetApi, api.BackfillApi, api.DAGApi, api.DagRunApi, api.DagStatsApi, api.EventLogApi),
@@ -33,11 +34,10 @@ def sent(names):
 @pytest.fixture(scope="module")
 def described():
     """The parameters of each operation by its name, which is the client's name for it."""
-    paths = SchemaGenerator().get_schema(request=None, public=True)["paths"].values()
-    operations = [each for path in paths for each in path.values() if "operationId" in each]
     return {
         each["operationId"]: {parameter["name"] for parameter in each.get("parameters", ())}
-        for each in operations
+        for _, _, each in operations()
+        if "operationId" in each
     }
 
 
