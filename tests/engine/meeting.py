@@ -1,12 +1,12 @@
 """Transactions that meet in one database, each made to wait where the other is in the middle of its work."""
 
-import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-import pytest
 from django.db import connection, transaction
+
+from tests.waiting import wait_for
 
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = %s"
 
@@ -21,7 +21,7 @@ def apart(act: Callable[[], Any]) -> Any:
 
 def until_waiting(count: int) -> None:
     """Until so many others wait for locks in this database."""
-    _until(lambda: _waiting() >= count, f"{count} others do not wait for locks")
+    wait_for(lambda: _waiting() >= count, or_else=f"{count} others do not wait for locks")
 
 
 def meet(first: Callable[[], Any], *others: Callable[[], Any]) -> list[Any]:
@@ -35,18 +35,11 @@ def meet(first: Callable[[], Any], *others: Callable[[], Any]) -> list[Any]:
             first()
             for each in others:
                 begun.append(threads.submit(apart, each))
-                _until(
-                    lambda: _waiting() >= sum(not other.done() for other in begun), "others go on for ever"
+                wait_for(
+                    lambda: _waiting() >= sum(not other.done() for other in begun),
+                    or_else="others go on for ever",
                 )
         return [each.result(30) for each in begun]
-
-
-def _until(is_so: Callable[[], bool], otherwise: str) -> None:
-    for _ in range(400):
-        if is_so():
-            return
-        time.sleep(0.02)
-    pytest.fail(otherwise)
 
 
 def _waiting() -> int:

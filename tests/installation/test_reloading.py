@@ -1,6 +1,5 @@
 import os
 import threading
-import time
 
 import pytest
 from django.db import connection
@@ -8,6 +7,7 @@ from django.db import connection
 from core.models import Dag, DefinitionSource
 from partitions_site import reloading
 from scheduling.watch import Watch
+from tests.waiting import wait_for
 
 ONE_DAG = """
 from scheduling.sdk import DAG
@@ -67,28 +67,22 @@ class TestFollowing:
         for thread in threads:
             thread.join(10)
 
-    def wait_for(self, question):
-        deadline = time.monotonic() + 10
-        while not question():
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-
     def test_loads_at_the_start_and_after_each_change(self, tmp_path, follow):
         file = tmp_path / "shop.py"
         write(file, ONE_DAG.format(name="first"))
         follow(str(file))
-        self.wait_for(lambda: Dag.objects.filter(dag_id="first", is_active=True).exists())
+        wait_for(lambda: Dag.objects.filter(dag_id="first", is_active=True).exists())
         write(file, ONE_DAG.format(name="second"))
-        self.wait_for(lambda: Dag.objects.filter(dag_id="second", is_active=True).exists())
+        wait_for(lambda: Dag.objects.filter(dag_id="second", is_active=True).exists())
         assert not Dag.objects.get(dag_id="first").is_active
 
     def test_goes_on_after_a_file_that_cannot_be_run(self, tmp_path, follow):
         file = tmp_path / "shop.py"
         write(file, "1 / 0")
         follow(str(file))
-        self.wait_for(lambda: DefinitionSource.objects.exclude(error="").exists())
+        wait_for(lambda: DefinitionSource.objects.exclude(error="").exists())
         write(file, ONE_DAG.format(name="mended"))
-        self.wait_for(lambda: Dag.objects.filter(dag_id="mended").exists())
+        wait_for(lambda: Dag.objects.filter(dag_id="mended").exists())
         assert not DefinitionSource.objects.exclude(error="").exists()
         connection.close()
 
@@ -99,9 +93,9 @@ class TestFollowing:
             editor.alter_db_table(DefinitionSource, "core_definitionsource", "away")
         try:
             follow(str(file))
-            self.wait_for(lambda: "could not be written" in caplog.text)
+            wait_for(lambda: "could not be written" in caplog.text)
         finally:
             with connection.schema_editor() as editor:
                 editor.alter_db_table(DefinitionSource, "away", "core_definitionsource")
-        self.wait_for(lambda: Dag.objects.filter(dag_id="kept").exists())
+        wait_for(lambda: Dag.objects.filter(dag_id="kept").exists())
         connection.close()

@@ -13,6 +13,7 @@ import pytest
 
 from partitions_site import supervisor
 from partitions_site.supervisor import Child, ChildKeepsEnding, supervise
+from tests.waiting import wait_for
 
 POLITE = """
 import os, signal, sys, time
@@ -33,13 +34,6 @@ def child(code: str, notes: Path) -> Child:
     return Child("polite", [sys.executable, "-c", code, str(notes)])
 
 
-def wait_until(question: Callable[[], object], seconds: float = 10) -> None:
-    deadline = time.monotonic() + seconds
-    while not question():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
-
-
 def lines(notes: Path) -> list[str]:
     return notes.read_text().split() if notes.exists() else []
 
@@ -56,7 +50,7 @@ def interrupt_when(question: Callable[[], object], times: int = 1) -> None:
     """Press Ctrl-C, as a terminal would, once `question` is answered with yes."""
 
     def press() -> None:
-        wait_until(question)
+        wait_for(question)
         for _ in range(times):
             os.kill(os.getpid(), signal.SIGINT)
             time.sleep(0.3)
@@ -76,7 +70,7 @@ class TestSupervise:
         notes = tmp_path / "notes"
 
         def kill_once() -> None:
-            wait_until(lambda: lines(notes))
+            wait_for(lambda: lines(notes))
             os.kill(int(lines(notes)[0]), signal.SIGKILL)
 
         threading.Thread(target=kill_once, daemon=True).start()
@@ -107,7 +101,7 @@ class TestSupervise:
         )
         interrupt_when(lambda: lines(grandchild) and lines(notes))
         supervise([child(STUBBORN.replace("while True", f"{start}\nwhile True"), notes)], grace=0.3)
-        wait_until(lambda: not is_alive(int(lines(grandchild)[0])))
+        wait_for(lambda: not is_alive(int(lines(grandchild)[0])))
 
     def test_gives_up_on_a_child_that_cannot_live_and_stops_the_others(self, tmp_path, monkeypatch):
         monkeypatch.setattr(supervisor, "SHORT_LIVES", 2)
@@ -135,15 +129,15 @@ class TestLifeline:
             "supervise([Child('polite', [sys.executable, '-c', *sys.argv[1:]])])"
         )
         parent = subprocess.Popen([sys.executable, "-c", code, POLITE, str(notes)])
-        wait_until(lambda: lines(notes))
+        wait_for(lambda: lines(notes))
         parent.kill()
         parent.wait()
-        wait_until(lambda: lines(notes)[1:] == ["ended"])
+        wait_for(lambda: lines(notes)[1:] == ["ended"])
 
     def test_a_program_without_a_supervisor_runs_as_ever(self, tmp_path):
         notes = tmp_path / "notes"
         alone = subprocess.Popen([sys.executable, "-c", POLITE, str(notes)])
-        wait_until(lambda: lines(notes))
+        wait_for(lambda: lines(notes))
         time.sleep(0.2)
         assert alone.poll() is None
         alone.terminate()
