@@ -5,6 +5,11 @@ import re
 PREFIX = "api/v2/"
 
 
+def bearer(token):
+    """What a request says that brings a token."""
+    return {"HTTP_AUTHORIZATION": f"Bearer {token}"}
+
+
 def filled(address, things):
     """The address of things; `name` is only the name of dynamic partitions here, the rest are sensors."""
     named = things | {"name": things["partitions"]}

@@ -15,7 +15,9 @@ from scheduling import claims, holds
 from tests.api.defining import define
 from tests.api.groups import MARK, OURS, THEIRS, build
 from tests.api.listed import NAMES, NOW
+from tests.api.scheduled import URL
 from tests.backfills.play import daily, producer
+from tests.engine.world import RUNTIME, dag
 
 LAB = str(Path(__file__).with_name("lab.py"))
 
@@ -59,6 +61,11 @@ def api(api_of: Callable[[str], APIClient]) -> APIClient:
 
 
 @pytest.fixture
+def admin(api_of: Callable[[str], APIClient]) -> APIClient:
+    return api_of(roles.ADMIN)
+
+
+@pytest.fixture
 def anyone() -> APIClient:
     return APIClient()
 
@@ -72,6 +79,25 @@ def settle() -> Callable[[], None]:
             pass
 
     return settle
+
+
+@pytest.fixture
+def emit(api, lab, settle):
+    """Reports events of one of the lab's assets, and lets the engine do what follows."""
+
+    def emit(name, *keys):
+        for key in keys:
+            body = {"asset_id": lab[name].pk, "partition_key": key}
+            assert api.post("/api/v2/assets/events", body).status_code == 200
+        settle()
+
+    return emit
+
+
+@pytest.fixture
+def schedule(admin, lab):
+    """How the lab's daily sales listen, as an answer tells it."""
+    return admin.get(URL).json()
 
 
 @pytest.fixture
@@ -94,6 +120,12 @@ def ended():
 def load(db):
     """A Dag that writes the first ten days of March 2026."""
     return producer(writes=daily(end="2026-03-11").name)
+
+
+@pytest.fixture
+def external(db):
+    """A Dag whose runs other systems execute."""
+    return dag("load", RUNTIME, writes=["out", "aside"], executor="external")
 
 
 @pytest.fixture

@@ -13,17 +13,6 @@ URL = "/api/v2/heldRuns"
 
 
 @pytest.fixture
-def emit(api, lab, settle):
-    def emit(name, *keys):
-        for key in keys:
-            body = {"asset_id": lab[name].pk, "partition_key": key}
-            assert api.post("/api/v2/assets/events", body).status_code == 200
-        settle()
-
-    return emit
-
-
-@pytest.fixture
 def held(emit):
     """The day 2026-03-10 waits for three hours, all regions for two, and three assets for each other."""
     emit("hourly_sales", *(f"2026-03-10T{hour:02}:00:00" for hour in range(24) if hour not in (9, 11, 22)))

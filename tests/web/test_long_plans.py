@@ -1,0 +1,91 @@
+"""Plans of backfills with many keys, and how long they may take."""
+
+import pytest
+
+from core.models import DagRun
+from partitions_site.web import planning
+from scheduling.algebra import specs
+from scheduling.algebra.time_partitions import DailyPartitions
+from tests.backfills import play
+from tests.backfills.play import begin, execute, producer, turn
+from tests.engine.world import asset, emit
+from tests.web.planned import plan_of
+from tests.web.reading import read
+
+pytestmark = pytest.mark.django_db
+
+
+class TestManyKeys:
+    def test_a_long_plan_is_paged(self, visitor, load):
+        page = plan_of(visitor, selection="[2026-03-01...2026-03-31]")
+        assert page.text.count("will run") == 29
+        daily = asset("long", partitions=specs.dump(DailyPartitions("2020-01-01", end="2022-01-01")))
+        producer("write_long", writes=daily.name)
+        page = plan_of(visitor, dag="write_long", selection="", each="yes")
+        assert len(page.all("tr")) == 201
+        assert "Keys 1 to 200 of 731" in page.text
+        assert "Keys 201 to 400" in read(visitor.get(page.links["Next"])).text
+
+    def test_neighbours_with_the_same_fate_are_one_line_of_a_long_plan(self, visitor):
+        asset("long", partitions=specs.dump(DailyPartitions("2020-01-01", end="2022-01-01")))
+        producer("write_long", writes="long")
+        emit("long", "2021-03-01", *(f"2021-06-0{day}" for day in range(1, 8)))
+        page = plan_of(visitor, dag="write_long", selection="")
+        assert [row.text for row in page.all("tr")][1:] == [
+            "2020-01-01 to 2021-02-28 425 keys will run",
+            "2021-03-01 skipped: it has data",
+            "2021-03-02 to 2021-05-31 91 keys will run",
+            "2021-06-01 to 2021-06-07 7 keys skipped: it has data",
+            "2021-06-08 to 2021-12-31 207 keys will run",
+        ]
+        every = read(visitor.get(page.links["Every key by itself"]))
+        assert len(every.all("tr")) == 201
+        assert "one line" not in every.text
+        skipped = read(visitor.get(page.links["8 skipped"]))
+        assert len(skipped.all("tr")) == 1 + 8
+
+    def test_very_many_keys_are_planned_when_somebody_says_so(self, visitor, load, monkeypatch):
+        monkeypatch.setattr(planning, "MOST_UNASKED", 9)
+        page = plan_of(visitor)
+        assert "More than 9 keys have to be looked at" in page.text
+        assert "to run" not in page.all("h2")[0].text
+        whole = read(visitor.get(page.links["Plan them all"]))
+        assert "8 to run, 2 skipped" in whole.text
+        assert "8 to run" in read(visitor.get(whole.links["8 to run"])).text
+        assert "3 to run" in plan_of(visitor, selection="[2026-03-06...2026-03-08]").text
+
+
+class TestHowLong:
+    def test_tells_how_long_it_may_take_once_the_dag_has_run(self, visitor, load):
+        assert "how long is not known" in plan_of(visitor).text
+        begin(load, keys=("2026-03-01",))
+        turn()
+        execute()
+        turn()
+        DagRun.objects.update(ended_at=DagRun.objects.get().started_at + play.SECOND * 60)
+        assert "takes about 1 min" in plan_of(visitor, at_once="7").text
+        assert "takes about 7 min" in plan_of(visitor, at_once="1").text
+
+    def test_many_take_no_less_than_so_many_took_together(self, visitor, load):
+        begin(load, keys=tuple(f"2026-03-0{day}" for day in range(1, 9)), max_active_runs=6)
+        turn()
+        execute()
+        turn()
+        assert "takes less than a minute" in plan_of(visitor, run="all", at_once="100").text
+        began = DagRun.objects.earliest("queued_at").queued_at
+        for number, run in enumerate(DagRun.objects.order_by("pk"), 1):
+            DagRun.objects.filter(pk=run.pk).update(
+                queued_at=began,
+                started_at=began + play.SECOND * 29,
+                ended_at=began + play.SECOND * 30 * number,
+            )
+        assert "takes about 5 min" in plan_of(visitor, run="all", at_once="100").text
+
+    def test_what_waited_in_line_says_nothing_of_its_length(self, visitor, load):
+        begin(load, keys=tuple(f"2026-03-0{day}" for day in range(1, 9)), max_active_runs=6)
+        turn()
+        execute()
+        turn()
+        ended = DagRun.objects.latest("ended_at").ended_at + play.SECOND * 600
+        DagRun.objects.update(started_at=ended, ended_at=ended + play.SECOND)
+        assert "takes less than a minute" in plan_of(visitor, run="all", at_once="3").text
