@@ -26,10 +26,12 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
         "--user",
         ":".join(LOGIN),
     )
-    made.start()
-    made.sign_in()
-    yield made
-    made.kill_everything()
+    try:
+        made.start()
+        made.sign_in()
+        yield made
+    finally:
+        made.kill_everything()
 
 
 @pytest.fixture(scope="package")
@@ -55,6 +57,22 @@ def context(
 ) -> Iterator[BrowserContext]:
     opened = browser.new_context(
         base_url=installation.address(), storage_state=session, viewport={"width": 1440, "height": 900}
+    )
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def phone_context(
+    browser: Browser, installation: Installation, session: dict[str, object]
+) -> Iterator[BrowserContext]:
+    """A narrow screen under a finger."""
+    opened = browser.new_context(
+        base_url=installation.address(),
+        storage_state=session,
+        viewport={"width": 390, "height": 700},
+        has_touch=True,
+        is_mobile=True,
     )
     yield opened
     opened.close()

@@ -3,8 +3,9 @@
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
+from tests.browser.finger import Finger
 from tests.installed import Installation
 
 pytestmark = pytest.mark.browser
@@ -81,44 +82,12 @@ class TestFromDragToDone:
         expect(page.get_by_role("link", name="twice")).to_have_count(1)
 
 
-class Finger:
-    """A finger on the screen, as the browser is told of one."""
-
-    def __init__(self, page: Page) -> None:
-        self.page, self.told = page, page.context.new_cdp_session(page)
-
-    def down(self, where: Locator) -> None:
-        where.scroll_into_view_if_needed()
-        self._tell("touchStart", self.middle_of(where))
-
-    def move(self, point: dict[str, float]) -> None:
-        self._tell("touchMove", point)
-
-    def up(self) -> None:
-        self.told.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-
-    def middle_of(self, where: Locator) -> dict[str, float]:
-        box = where.bounding_box()
-        return {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
-
-    def _tell(self, what: str, point: dict[str, float]) -> None:
-        self.told.send("Input.dispatchTouchEvent", {"type": what, "touchPoints": [point]})
-
-
 class TestByFinger:
     @pytest.fixture
-    def phone(self, browser, installation: Installation, session: dict[str, object]):
-        context = browser.new_context(
-            base_url=installation.address(),
-            storage_state=session,
-            viewport={"width": 390, "height": 700},
-            has_touch=True,
-            is_mobile=True,
-        )
-        page = context.new_page()
+    def phone(self, phone_context: BrowserContext) -> Page:
+        page = phone_context.new_page()
         page.goto(GRID)
-        yield page
-        context.close()
+        return page
 
     def test_one_that_rests_on_a_square_selects_from_there(self, phone: Page):
         finger = Finger(phone)

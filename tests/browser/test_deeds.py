@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from tests.installed import Installation
 
@@ -88,17 +88,9 @@ class TestButtons:
 
 
 @pytest.fixture
-def phone(browser, installation: Installation, session: dict[str, object]):
-    """A narrow screen, on which the panel of a partition lies below the grid."""
-    context = browser.new_context(
-        base_url=installation.address(),
-        storage_state=session,
-        viewport={"width": 390, "height": 700},
-        has_touch=True,
-        is_mobile=True,
-    )
-    yield context.new_page()
-    context.close()
+def phone(phone_context: BrowserContext) -> Page:
+    """On its narrow screen the panel of a partition lies below the grid."""
+    return phone_context.new_page()
 
 
 class TestPanelBelow:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.chromium import watch
 from tests.browser.posting import post
@@ -16,21 +16,13 @@ OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
 
 
 @pytest.fixture
-def phone(browser: Browser, installation: Installation, session: dict[str, object]) -> Iterator[Page]:
+def phone(phone_context: BrowserContext) -> Iterator[Page]:
     """What its console complains of, or what is wider than it, fails the test."""
-    context = browser.new_context(
-        base_url=installation.address(),
-        storage_state=session,
-        viewport={"width": 390, "height": 700},
-        has_touch=True,
-        is_mobile=True,
-    )
-    opened = context.new_page()
+    opened = phone_context.new_page()
     complaints = watch(opened)
     yield opened
     assert complaints == []
     assert opened.evaluate(OVERFLOW) <= 0
-    context.close()
 
 
 def test_from_red_to_green(phone: Page, installation: Installation):
