@@ -17,7 +17,7 @@ from typing import Any
 
 import psycopg
 
-from tests.benchmarks import clients, filling, stand
+from tests.benchmarks import clients, stand, storing
 from tests.benchmarks.figures import Figure, percentile
 
 ROUNDS = 150
@@ -55,7 +55,7 @@ def measured(site: stand.Site, scale: float = 1) -> Iterator[Figure]:
     )
     held = max(100, int(HELD * scale))
     hold("joined", "a", held, "waiting")
-    filling.settle()
+    storing.settle()
     among = latencies(site, token, rounds, "third")
     yield from _figures(f"the same among {held:,} open held runs", among, P50, P99)
 

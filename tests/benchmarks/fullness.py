@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from tests.benchmarks import clients, filling, firing, intake, stand
+from tests.benchmarks import clients, firing, intake, stand, storing
 from tests.benchmarks.figures import Figure, percentile
 
 EVENTS = 1_000_000
@@ -64,7 +64,7 @@ def fill(site: stand.Site, plain: int, held: int) -> None:
         clients.emit("heap", (f"heap-{number}" for number in range(start, min(plain, start + 10_000))))
     AssetEvent.objects.filter(asset__name="heap").update(routed_at=datetime.now(UTC))
     firing.hold("joined", "a", held, "waiting")
-    filling.settle()
+    storing.settle()
 
 
 if __name__ == "__main__":

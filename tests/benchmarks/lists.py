@@ -23,8 +23,8 @@ from time import perf_counter, process_time
 from typing import Any
 
 from tests import servers
-from tests.benchmarks.filling import database
 from tests.benchmarks.many_rows import NOW, SECOND, fill
+from tests.benchmarks.storing import database
 
 ROWS = 1_000_000
 PROCESSES = 7

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import JSONField
 
-from tests.benchmarks.filling import load, settle, written
+from tests.benchmarks.storing import load, settle, written
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 """Every second from then on, something happened."""

@@ -23,7 +23,8 @@ from typing import Any
 from unittest import mock
 
 from tests import servers
-from tests.benchmarks.filling import NOW, database, fill
+from tests.benchmarks.filling import NOW, fill
+from tests.benchmarks.storing import database
 
 ROUNDS = 40
 MOST_BYTES = 200_000
