@@ -34,6 +34,7 @@ LISTS = {
 
 
 class TestEveryAddress:
+    @pytest.mark.sqlite
     @pytest.mark.parametrize(("address", "view", "method"), ALL)
     def test_says_what_it_is_about(self, address, view, method):
         assert view.within in (GROUPED, OWN, SITE)

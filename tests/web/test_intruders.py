@@ -41,6 +41,7 @@ class TestEveryScreen:
         assert len(DEEDS) > 10
         assert set(names()) > OPEN
 
+    @pytest.mark.sqlite
     @pytest.mark.parametrize("name", [name for name in names() if name not in OPEN])
     @pytest.mark.parametrize("method", ["get", "post"])
     def test_is_shut_to_strangers(self, client, somewhere, name, method):
@@ -69,6 +70,7 @@ class TestEveryScreen:
     def test_that_looks_takes_no_form(self, someone, somewhere, name):
         assert someone(roles.ADMIN).post(address(name)).status_code == 405
 
+    @pytest.mark.sqlite
     @pytest.mark.parametrize("name", [*DEEDS, "logout", "theme", "login"])
     @pytest.mark.parametrize("htmx", [{}, {"HTTP_HX_REQUEST": "true"}])
     def test_believes_no_form_that_it_did_not_make(self, someone, somewhere, name, htmx):
