@@ -14,7 +14,7 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from scheduling.algebra.errors import InvalidDefinition
-from scheduling.algebra.transitions import EARLIEST, LATEST, changes
+from scheduling.algebra.transitions import EARLIEST, LATEST, change_between, changes, offset_at
 
 WeekStart = Literal["monday", "sunday"]
 
@@ -227,15 +227,11 @@ def _next_subday_start(grain: Grain, instant: datetime, zone: ZoneInfo) -> datet
     while True:
         wall = wall_of(instant, zone)
         ahead = instant + (floor_wall(grain, wall) + LENGTHS[grain] - wall)
-        if _offset(ahead, zone) == _offset(instant, zone):
+        if offset_at(zone, ahead) == offset_at(zone, instant):
             return ahead
-        instant = _change_between(instant, ahead, zone)
+        instant = change_between(zone, instant, ahead)
         if start_of(grain, instant, zone) == instant:
             return instant
-
-
-def _offset(instant: datetime, zone: ZoneInfo) -> timedelta | None:
-    return instant.astimezone(zone).utcoffset()
 
 
 @lru_cache(maxsize=4096)
@@ -243,19 +239,7 @@ def _gap_end(wall: datetime, zone: ZoneInfo) -> datetime:
     """The first instant after the gap in which `wall` was skipped."""
     before = wall.replace(tzinfo=zone, fold=1).astimezone(UTC)
     after = wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
-    return _change_between(before, after, zone)
-
-
-def _change_between(low: datetime, high: datetime, zone: ZoneInfo) -> datetime:
-    """The instant after `low` and not after `high` at which the offset becomes another; whole seconds."""
-    before = _offset(low, zone)
-    while high - low > timedelta(seconds=1):
-        middle = low + (high - low) // 2
-        if _offset(middle, zone) == before:
-            low = middle
-        else:
-            high = middle
-    return high.replace(microsecond=0)
+    return change_between(zone, before, after)
 
 
 @lru_cache(maxsize=1024)

@@ -66,7 +66,7 @@ def changes(zone: ZoneInfo, year: int) -> tuple[Change, ...]:
         ahead = min(probe + _PROBE, end)
         after = offset_at(zone, ahead)
         if after != before:
-            found.append(Change(_first_with(zone, after, probe, ahead), before, after))
+            found.append(Change(change_between(zone, probe, ahead), before, after))
         probe, before = ahead, after
     return tuple(found)
 
@@ -105,6 +105,18 @@ def offset_at(zone: ZoneInfo, at: datetime) -> timedelta:
     return at.astimezone(zone).replace(tzinfo=UTC) - at
 
 
+def change_between(zone: ZoneInfo, low: datetime, high: datetime) -> datetime:
+    """The first whole second in (low, high] with the offset that `high` has and `low` has not."""
+    offset = offset_at(zone, high)
+    while high - low > _SECOND:
+        middle = low + timedelta(seconds=(high - low) // _SECOND // 2)
+        if offset_at(zone, middle) == offset:
+            high = middle
+        else:
+            low = middle
+    return high.replace(microsecond=0)
+
+
 def _year(zone: ZoneInfo, year: int, start: datetime, end: datetime) -> list[Stretch]:
     low = max(start, datetime(year, 1, 1, tzinfo=UTC))
     high = min(end, datetime(year + 1, 1, 1, tzinfo=UTC))
@@ -138,14 +150,3 @@ def _change_after(zone: ZoneInfo, at: datetime) -> Change | None:
         if at <= change.at < latest
     ]
     return min(near, key=lambda change: change.at, default=None)
-
-
-def _first_with(zone: ZoneInfo, offset: timedelta, low: datetime, high: datetime) -> datetime:
-    """The first whole second in (low, high] that has `offset`, which `high` has and `low` has not."""
-    while high - low > _SECOND:
-        middle = low + timedelta(seconds=(high - low) // _SECOND // 2)
-        if offset_at(zone, middle) == offset:
-            high = middle
-        else:
-            low = middle
-    return high
