@@ -1,4 +1,4 @@
-"""The finer periods that a period is made of: the real ones, where clocks change too."""
+"""The finer periods a period is made of: the real ones, where clocks change too, and the most there are."""
 
 from __future__ import annotations
 
@@ -19,6 +19,20 @@ from scheduling.algebra.periods import (
     starts_at,
     wall_of,
 )
+
+_MOST = {
+    Grain.HOUR: {
+        Grain.HOUR: 1,
+        Grain.DAY: 24,
+        Grain.WEEK: 7 * 24,
+        Grain.MONTH: 31 * 24,
+        Grain.QUARTER: 92 * 24,
+        Grain.YEAR: 366 * 24,
+    },
+    Grain.DAY: {Grain.WEEK: 7, Grain.MONTH: 31, Grain.QUARTER: 92, Grain.YEAR: 366},
+    Grain.MONTH: {Grain.QUARTER: 3, Grain.YEAR: 12},
+    Grain.QUARTER: {Grain.YEAR: 4},
+}
 
 
 def members(
@@ -55,6 +69,13 @@ def walls_between(member: Grain, begin: datetime, end: datetime, zone: ZoneInfo)
         found += _subday_walls(member, begin, midnight, zone)
         begin = midnight
     return found
+
+
+def most_members(period: Grain, member: Grain, repeated: timedelta = timedelta(0)) -> int:
+    """The most that any `period` has, where clocks go back by at most `repeated` and names tell that."""
+    if not member.is_subday:
+        return _MOST[member][period]
+    return (timedelta(hours=_MOST[Grain.HOUR][period]) + repeated) // LENGTHS[member]
 
 
 def _stepped(grain: Grain, begin: datetime, end: datetime) -> list[datetime]:

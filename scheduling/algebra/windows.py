@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from scheduling.algebra.errors import BeyondCalendar, CannotMap, InvalidDefinition, within
 from scheduling.algebra.keys import distinct_keys
-from scheduling.algebra.members import walls_between
+from scheduling.algebra.members import most_members, walls_between
 from scheduling.algebra.periods import (
     LENGTHS,
     MONTHS,
@@ -152,9 +152,7 @@ class PeriodWindow(Window):
 
     def most(self, repeated: timedelta = timedelta(0)) -> int:
         """The most members it ever has, where clocks go back by at most `repeated` and keys tell that."""
-        if not self.members.is_subday:
-            return _MOST[self.members][self.period]
-        return (timedelta(hours=_MOST[Grain.HOUR][self.period]) + repeated) // LENGTHS[self.members]
+        return most_members(self.period, self.members, repeated)
 
 
 def check_window(value: object) -> Window:
@@ -184,21 +182,6 @@ def _end(period: Grain, member: Grain, wall: datetime) -> datetime:
         if member >= Grain.MONTH and wall.month + MONTHS[period] == 13:
             return datetime.max
         raise
-
-
-_MOST = {
-    Grain.HOUR: {
-        Grain.HOUR: 1,
-        Grain.DAY: 24,
-        Grain.WEEK: 7 * 24,
-        Grain.MONTH: 31 * 24,
-        Grain.QUARTER: 92 * 24,
-        Grain.YEAR: 366 * 24,
-    },
-    Grain.DAY: {Grain.WEEK: 7, Grain.MONTH: 31, Grain.QUARTER: 92, Grain.YEAR: 366},
-    Grain.MONTH: {Grain.QUARTER: 3, Grain.YEAR: 12},
-    Grain.QUARTER: {Grain.YEAR: 4},
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
