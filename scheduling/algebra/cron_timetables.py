@@ -12,11 +12,12 @@ from scheduling.algebra import periods
 from scheduling.algebra.cadence import Tick, Timetable
 from scheduling.algebra.cron import PRESETS, Cron, parse
 from scheduling.algebra.cron_words import cron_words
-from scheduling.algebra.errors import HOURS_LOST, Caution, InvalidDefinition
+from scheduling.algebra.errors import InvalidDefinition, within
 from scheduling.algebra.keys import KeyFormat, validate_key
 from scheduling.algebra.occurrences import FOLDS, GAPS, Fold, Gap, Occurrences, occurrences_of
+from scheduling.algebra.period_keys import ticks_of_one_name
 from scheduling.algebra.periods import Grain
-from scheduling.algebra.transitions import LATEST, next_fold, observes_folds
+from scheduling.algebra.transitions import LATEST, observes_folds
 
 DEFAULT_KEY_FORMAT = "%Y-%m-%dT%H:%M:%S"
 Catchup = Literal["all", "last", "none"]
@@ -42,10 +43,7 @@ class CronTriggerTimetable(Timetable):
     periodic: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        try:
-            object.__setattr__(self, "timezone", periods.zone(self.timezone).key)
-        except InvalidDefinition as refusal:
-            raise refusal.below("timezone") from None
+        object.__setattr__(self, "timezone", within("timezone", periods.zone, self.timezone).key)
         if self.gap not in GAPS:
             raise InvalidDefinition(f"gap is {self.gap!r}; use shift or skip", path="gap")
         if self.fold not in FOLDS:
@@ -122,10 +120,7 @@ class CronTriggerTimetable(Timetable):
         return occurrences_of(self._cron(), self.zone, self.gap, self.fold)
 
     def _cron(self) -> Cron:
-        try:
-            return parse(self.cron)
-        except InvalidDefinition as refusal:
-            raise refusal.below("cron") from None
+        return within("cron", parse, self.cron)
 
     def _first_unasked(self, now: datetime) -> Tick | None:
         previous, following = self.previous_tick(now + _INSTANT), self.next_tick(now)
@@ -172,10 +167,7 @@ class CronPartitionTimetable(CronTriggerTimetable):
                 f"run_offset is a whole number of ticks, not {self.run_offset!r}", path="run_offset"
             )
         object.__setattr__(self, "key_format", self.key_format or self._default_format())
-        try:
-            object.__setattr__(self, "_format", KeyFormat(self.key_format))
-        except InvalidDefinition as refusal:
-            raise refusal.below("key_format") from None
+        object.__setattr__(self, "_format", within("key_format", KeyFormat, self.key_format))
 
     @property
     def format(self) -> KeyFormat:
@@ -195,7 +187,7 @@ class CronPartitionTimetable(CronTriggerTimetable):
         exact = self._format.grain.is_subday and not self._format.has_offset
         if not (repeats and exact and observes_folds(self.zone)):
             return ()
-        return (_one_name(self.key_format, self.zone, now),)
+        return (ticks_of_one_name(self._format, self.zone, now),)
 
     def ticks(self, after: datetime, until: datetime) -> Iterator[Tick]:
         start, end = after + _INSTANT, until + _INSTANT
@@ -253,13 +245,3 @@ class CronPartitionTimetable(CronTriggerTimetable):
         except InvalidDefinition:
             return DEFAULT_KEY_FORMAT
         return DEFAULT_KEY_FORMAT + ("%z" if repeats and observes_folds(self.zone) else "")
-
-
-def _one_name(key_format: str, zone: ZoneInfo, now: datetime | None) -> str:
-    fold = next_fold(zone, now) if now else None
-    when = "when clocks go back" if fold is None else f"on {fold.walls[0]:%Y-%m-%d}, when clocks go back"
-    return Caution(
-        f"keys of the form {key_format} have no offset from UTC: in {zone.key} two ticks get one key {when};"
-        " end the format in %z",
-        HOURS_LOST,
-    )

@@ -109,6 +109,17 @@ def repeated_names(form: KeyFormat, zone: ZoneInfo, now: datetime | None) -> tup
     return (Caution(sentence, HOURS_LOST, fold.at),)
 
 
+def ticks_of_one_name(form: KeyFormat, zone: ZoneInfo, now: datetime | None) -> Caution:
+    """A warning that two ticks get one name in this format, and in which night after `now` they next do."""
+    fold = next_fold(zone, now) if now else None
+    when = "when clocks go back" if fold is None else f"on {fold.walls[0]:%Y-%m-%d}, when clocks go back"
+    return Caution(
+        f"keys of the form {form.text} have no offset from UTC: in {zone.key} two ticks get one key {when};"
+        " end the format in %z",
+        HOURS_LOST,
+    )
+
+
 def skipped_time(form: KeyFormat, zone: ZoneInfo, key: str) -> str:
     """In words, that `key` names a time that clocks in `zone` have skipped; empty if it does not."""
     try:

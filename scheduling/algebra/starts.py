@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
+from itertools import islice, pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -13,7 +14,7 @@ from scheduling.algebra.cron_timetables import CronPartitionTimetable
 from scheduling.algebra.errors import InvalidDefinition
 from scheduling.algebra.keys import KeyFormat
 from scheduling.algebra.occurrences import Occurrences, occurrences_of
-from scheduling.algebra.period_keys import default_output
+from scheduling.algebra.period_keys import default_output, tells_apart
 from scheduling.algebra.periods import Grain
 from scheduling.algebra.transitions import observes_folds
 
@@ -27,6 +28,10 @@ STARTS = {
     Grain.YEAR: "0 0 1 1 *",
 }
 GRAINS = {grain.value: grain for grain in STARTS}
+
+# Enough neighbours to see that a format names two ticks alike, whatever the cron.
+_SAMPLE = 400
+_SAMPLED = timedelta(days=366 * 9)
 
 
 def instant_in(value: Any, zone: ZoneInfo) -> datetime:
@@ -84,6 +89,24 @@ def default_format(grain: Grain | None, cron: Cron, zone: ZoneInfo, start: datet
     else:
         text = "%Y-%m-%dT%H:%M:%S" if any(time.seconds % 60 for time in cron.times) else "%Y-%m-%dT%H:%M"
     return text + ("%z" if cron.is_subday and observes_folds(zone, start.year) else "")
+
+
+def check_names(
+    form: KeyFormat, grain: Grain | None, starts: Occurrences, span: tuple[datetime, datetime]
+) -> None:
+    """See that a format names no neighbours alike; whether the ticks of a cron are is seen by trying.
+
+    :raises InvalidDefinition: if it does.
+    """
+    if grain is not None:
+        if not tells_apart(form.grain, grain, "monday"):
+            raise InvalidDefinition(f"the format {form.text!r} gives several {grain.value}s one name")
+        return
+    start, end = span
+    some = islice(starts.between(start, min(start + _SAMPLED, end)), _SAMPLE)
+    for name, following in pairwise(form.format(at, starts.zone) for at in some):
+        if name == following:
+            raise InvalidDefinition(f"the format {form.text!r} names two periods {name}")
 
 
 def cadence_of_ticks(timetable: CronPartitionTimetable) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -16,12 +16,13 @@ from scheduling.algebra.errors import InvalidDefinition, InvalidKey, within
 from scheduling.algebra.keys import KeyFormat
 from scheduling.algebra.occurrences import Occurrences
 from scheduling.algebra.partitions import Partitions
-from scheduling.algebra.period_keys import between, repeated_names, tells_apart
+from scheduling.algebra.period_keys import between, repeated_names
 from scheduling.algebra.periods import Grain
 from scheduling.algebra.starts import (
     GRAINS,
     cadence_of,
     cadence_of_ticks,
+    check_names,
     default_format,
     instant_in,
     starts_of,
@@ -29,9 +30,6 @@ from scheduling.algebra.starts import (
 from scheduling.algebra.transitions import EARLIEST, LATEST
 
 _INSTANT = timedelta(microseconds=1)
-# Enough neighbours to see that a format names two ticks alike, whatever the cron.
-_SAMPLE = 400
-_SAMPLED = timedelta(days=366 * 9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,7 @@ class TimePartitions(Partitions):
             raise InvalidDefinition("the end is not after the start", path="end")
         if exclusions and self._kept.after(self.start - _INSTANT) is None:
             raise InvalidDefinition("nothing is left by the exclusions", path="exclusions")
-        within("key_format", self._check_names)
+        within("key_format", check_names, form, grain, self._kept, (self.start, self.end or LATEST))
 
     @property
     def zone(self) -> ZoneInfo:
@@ -189,21 +187,6 @@ class TimePartitions(Partitions):
     def _near(self, at: datetime, now: datetime | None) -> str:
         near = self.nearest(at, now)
         return f"; the nearest {'are' if len(near) > 1 else 'is'} {' and '.join(near)}" if near else ""
-
-    def _check_names(self) -> None:
-        """Refuse a format that names neighbours alike; whether the ticks of a cron are is seen by trying."""
-        grain = self.grain
-        if grain is not None:
-            if not tells_apart(self._format.grain, grain, "monday"):
-                raise InvalidDefinition(
-                    f"the format {self.key_format!r} gives several {grain.value}s one name"
-                )
-            return
-        until = min(self.start + _SAMPLED, self.end or LATEST)
-        starts = islice(self._kept.between(self.start, until), _SAMPLE)
-        for name, following in pairwise(self._format.format(at, self.zone) for at in starts):
-            if name == following:
-                raise InvalidDefinition(f"the format {self.key_format!r} names two periods {name}")
 
     def _day(self, at: datetime) -> str:
         wall = periods.wall_of(at, self.zone)
