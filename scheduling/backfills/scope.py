@@ -2,27 +2,25 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from django.db.models import Min
 
-from core.models import Asset, Dag, DagRun, HeldRun, Partition
+from core.models import Asset, Dag, Partition
 from scheduling import dynamic, listening, runs
 from scheduling.algebra import specs
 from scheduling.algebra.choosing import select, select_among
 from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import InvalidKey, PartitionError
 from scheduling.algebra.keys import DEFAULT_DELIMITER, join_segments, validate_key
-from scheduling.algebra.mappers import Mapper
 from scheduling.algebra.partitions import Partitions
 from scheduling.algebra.selections import Everything, One, Span, Term, parse, quoted
 from scheduling.algebra.subsets import Subset, keys_of
 from scheduling.algebra.time_partitions import TimePartitions, partitions_of
 from scheduling.algebra.timetables import CronPartitionTimetable, Timetable
 from scheduling.backfills.asking import Ask, CannotBackfill, Dates
-from scheduling.board import universe
+from scheduling.backfills.seen import EARLIEST, seen
 
-EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 INSTANT = timedelta(microseconds=1)
 MOST_CHECKED = 1000
 """Keys that the timetable of a Dag is asked about; of more, so many are tried all over the range."""
@@ -166,7 +164,7 @@ def of_dag(dag: Dag, *, now: datetime) -> Scope:
     :raises BrokenDefinition: if its timetable cannot be read.
     """
     return of_definition(dag, now=now) or Scope(
-        dag, _timetable(dag), now, None, is_defined=False, seen=_seen(dag, now)
+        dag, _timetable(dag), now, None, is_defined=False, seen=seen(dag, now)
     )
 
 
@@ -200,45 +198,6 @@ def _begin(dag: Dag) -> datetime:
     made = Partition.objects.filter(asset__outlets__dag=dag).aggregate(first=Min("partition_date"))["first"]
     begun: datetime = dag.start_date or dag.created_at
     return begun if made is None else min(begun, made)
-
-
-def _seen(dag: Dag, now: datetime) -> tuple[str, ...]:
-    """Every key that the Dag, its assets or its held runs have had, and those that its upstream leads to."""
-    seen = _led_to(dag, now)
-    for rows, name in (
-        (Partition.objects.filter(asset__outlets__dag=dag), "key"),
-        (DagRun.objects.filter(dag=dag, partition_key__isnull=False), "partition_key"),
-        (HeldRun.objects.filter(dag=dag).exclude(partition_key=""), "partition_key"),
-    ):
-        for key, date in rows.order_by().values_list(name, "partition_date").distinct():
-            seen[key] = seen.get(key) or date
-    return tuple(sorted(seen, key=lambda key: (seen[key] or EARLIEST, key)))
-
-
-def _led_to(dag: Dag, now: datetime) -> dict[str, datetime | None]:
-    """The downstream keys, with their dates, of all that the assets a Dag listens to have or should have."""
-    try:
-        heard = listening.of_dag(dag)
-    except listening.BrokenDefinition:
-        return {}
-    assets = list(Asset.objects.filter(pk__in=heard.leaf_of))
-    expected = universe.of_assets(assets, now=now)
-    found: dict[str, datetime | None] = {}
-    for asset in assets:
-        mapper = heard.mapper(asset.pk)
-        there = Partition.objects.filter(asset=asset, data_at__isnull=False).values_list("key", flat=True)
-        for key in {*there, *(expected[asset.pk].keys if asset.pk in expected else ())}:
-            for downstream in _mapped(mapper, key):
-                if downstream not in found:
-                    found[downstream] = mapper.partition_date(downstream)
-    return found
-
-
-def _mapped(mapper: Mapper, key: str) -> tuple[str, ...]:
-    try:
-        return mapper.to_downstream(key)
-    except PartitionError:
-        return ()
 
 
 def _numbers(definition: TimePartitions, first: datetime, last: datetime) -> tuple[int, int]:
