@@ -11,16 +11,12 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from core.models import DagRun
-from scheduling.algebra.progress import Progress
-from scheduling.algebra.verdicts import Kind, Verdict
 from scheduling.board import Look
 from scheduling.configuration.assets import DEFAULT_GROUP
 from scheduling.masking import masked
 
 register = template.Library()
 register.filter("masked", masked)
-
-MOST_MEMBERS = 62
 
 WRITTEN = re.compile(r"\b([0-9]{4}-[01][0-9]-[0-3][0-9] [0-2][0-9]:[0-5][0-9](?::[0-5][0-9])?) UTC\b")
 """An instant in a sentence of the engine."""
@@ -95,15 +91,6 @@ def age(instant: datetime, now: datetime) -> str:
         "just now"
         if gone < timedelta(minutes=1)
         else f"{span(gone - timedelta(seconds=gone.seconds % 60))} ago"
-    )
-
-
-@register.simple_tag
-def verdict_state(verdict: Verdict) -> SafeString:
-    """Why a run is held: the picture of the verdict's kind and its sentence."""
-    words = f"broken: {verdict.sentence}" if verdict.kind is Kind.BROKEN else verdict.sentence
-    return format_html(
-        '<span class="state wraps s-{}"><span>{}</span></span>', PICTURED[verdict.kind], instants(words)
     )
 
 
@@ -218,30 +205,6 @@ def for_keys(run: DagRun) -> str:
 def percent(share: float) -> str:
     """A share of one as SVG takes it, whatever the locale: `12.5%`."""
     return f"{100 * share:.4g}%"
-
-
-@register.simple_tag
-def members(progress: Progress) -> SafeString:
-    """The required keys of a held run as one small bar, in order: full where received, low where missing.
-
-    More than `MOST_MEMBERS` share places; a place is full when all that share it are there.
-    """
-    received = frozenset(progress.received)
-    keys = progress.required
-    there = [bool(received)] if keys is None else [key in received for key in keys]
-    wide = -(-len(there) // MOST_MEMBERS) or 1
-    places = [all(there[at : at + wide]) for at in range(0, len(there), wide)]
-    words = f"{progress.received_count} of {progress.required_count} {progress.noun} received"
-    mark = format_html('<path class="need" d="M{} 0h2v14h-2z"/>', 10 * -(-progress.needed // wide) - 1)
-    return format_html(
-        '<svg class="members" role="img" aria-label="{}" viewBox="0 0 {} 14" preserveAspectRatio="none">'
-        '<path class="in" d="{}"/><path class="out" d="{}"/>{}</svg>',
-        words,
-        10 * len(places),
-        "".join(f"M{10 * at} 2h8v12h-8z" for at, full in enumerate(places) if full),
-        "".join(f"M{10 * at} 10h8v4h-8z" for at, full in enumerate(places) if not full),
-        mark if progress.needed < progress.required_count else "",
-    )
 
 
 def zone_name(instant: datetime) -> str:

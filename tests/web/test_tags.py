@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from partitions_site.templatetags import screens
+from partitions_site.templatetags import screens, verdicts
 from scheduling.algebra.conditions import AssetLeaf
 from scheduling.algebra.progress import Progress
 from scheduling.board import Look
@@ -132,23 +132,23 @@ class TestMembers:
         )
 
     def test_each_required_key_has_a_place(self):
-        drawn = screens.members(self.progress(24, 21))
+        drawn = verdicts.members(self.progress(24, 21))
         assert 'aria-label="21 of 24 hours received"' in drawn
         assert drawn.count("M") == 24
 
     def test_received_ones_are_high_and_missing_ones_low(self):
-        drawn = screens.members(self.progress(3, 2))
+        drawn = verdicts.members(self.progress(3, 2))
         assert 'class="in" d="M0 2h8v12h-8zM10 2h8v12h-8z"' in drawn
         assert 'class="out" d="M20 10h8v4h-8z"' in drawn
 
     def test_many_share_places_which_are_full_when_all_are_there(self):
-        drawn = screens.members(self.progress(365, 364))
-        assert drawn.count("h8v12") + drawn.count("h8v4") <= screens.MOST_MEMBERS
+        drawn = verdicts.members(self.progress(365, 364))
+        assert drawn.count("h8v12") + drawn.count("h8v4") <= verdicts.MOST_MEMBERS
         assert drawn.count("h8v4") == 1
 
     def test_a_mark_shows_how_many_are_enough(self):
-        assert 'class="need" d="M199 0' in screens.members(self.progress(24, 3, needed=20))
-        assert "need" not in screens.members(self.progress(24, 3))
+        assert 'class="need" d="M199 0' in verdicts.members(self.progress(24, 3, needed=20))
+        assert "need" not in verdicts.members(self.progress(24, 3))
 
     def test_where_any_key_is_enough_there_is_one_place(self):
-        assert 'aria-label="0 of 1 keys received"' in screens.members(Progress(AssetLeaf("a")))
+        assert 'aria-label="0 of 1 keys received"' in verdicts.members(Progress(AssetLeaf("a")))
