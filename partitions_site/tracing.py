@@ -3,12 +3,11 @@
 import logging
 import re
 import secrets
-from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any
 
-from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest, HttpResponseBase
+
+from partitions_site.both_ways import BothWays
 
 HEADER = "X-Request-ID"
 ACCEPTED = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -18,26 +17,18 @@ NO_REQUEST = "-"
 _current: ContextVar[str] = ContextVar("request_id", default=NO_REQUEST)
 
 
-class RequestId:
+class RequestId(BothWays):
     """Middleware: takes the name that a proxy has given, or makes one."""
 
-    async_capable = True
-    sync_capable = True
+    def before(self, request: HttpRequest) -> str:
+        given = request.META.get("HTTP_X_REQUEST_ID", "")
+        name = given if ACCEPTED.fullmatch(given) else secrets.token_hex(8)
+        _current.set(name)
+        return name
 
-    def __init__(self, get_response: Callable[[HttpRequest], Any]) -> None:
-        self.get_response = get_response
-        if iscoroutinefunction(get_response):
-            markcoroutinefunction(self)
-
-    def __call__(self, request: HttpRequest) -> Any:
-        if iscoroutinefunction(self):
-            return self._answer_later(request)
-        name = _begin(request)
-        return _named(self.get_response(request), name)
-
-    async def _answer_later(self, request: HttpRequest) -> HttpResponseBase:
-        name = _begin(request)
-        return _named(await self.get_response(request), name)
+    def after(self, response: HttpResponseBase, mark: str) -> HttpResponseBase:
+        response.headers[HEADER] = mark
+        return response
 
 
 class WithoutTrace(logging.Filter):
@@ -69,15 +60,3 @@ class OneLine(logging.Formatter):
 def current() -> str:
     """The name of the request under way; `-` outside of one."""
     return _current.get()
-
-
-def _begin(request: HttpRequest) -> str:
-    given = request.META.get("HTTP_X_REQUEST_ID", "")
-    name = given if ACCEPTED.fullmatch(given) else secrets.token_hex(8)
-    _current.set(name)
-    return name
-
-
-def _named(response: HttpResponseBase, name: str) -> HttpResponseBase:
-    response.headers[HEADER] = name
-    return response
