@@ -30,6 +30,23 @@ def numbers_of(definition: Partitions, keys: Collection[str], now: datetime | No
     return {key: numbers[key] for key in keys if key in numbers}
 
 
+def there(definition: Partitions, keys: Collection[str], now: datetime) -> set[str]:
+    """Those of `keys` that the definition has at `now`; as cheap as their numbers."""
+    if not isinstance(definition, MultiPartitions):
+        size = definition.count(now)
+        return {key for key, number in numbers_of(definition, keys, now).items() if number < size}
+    split = _split(definition, keys)
+    known = [
+        there(part, {segments[place] for segments in split.values()}, now)
+        for place, (_, part) in enumerate(definition.by_name)
+    ]
+    return {
+        key
+        for key, segments in split.items()
+        if all(segment in of for segment, of in zip(segments, known, strict=True))
+    }
+
+
 def _of_time(definition: TimePartitions, keys: Collection[str]) -> dict[str, int]:
     in_order = sorted(keys)
     found: dict[str, int] = {}
@@ -54,12 +71,7 @@ def _alone(definition: Partitions, keys: Collection[str]) -> dict[str, int]:
 
 
 def _of_segments(definition: MultiPartitions, keys: Collection[str], now: datetime | None) -> dict[str, int]:
-    split: dict[str, tuple[str, ...]] = {}
-    for key in keys:
-        try:
-            split[key] = definition.segments(key)
-        except PartitionError:
-            continue
+    split = _split(definition, keys)
     turns = []
     for turn, place in enumerate(definition.by_speed()):
         part = definition.by_name[place][1]
@@ -76,3 +88,13 @@ def _of_segments(definition: MultiPartitions, keys: Collection[str], now: dateti
         else:
             found[key] = number
     return found
+
+
+def _split(definition: MultiPartitions, keys: Collection[str]) -> dict[str, tuple[str, ...]]:
+    split: dict[str, tuple[str, ...]] = {}
+    for key in keys:
+        try:
+            split[key] = definition.segments(key)
+        except PartitionError:
+            continue
+    return split

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from core.models import Dag
-from scheduling import listening, runs
-from scheduling.algebra.errors import PartitionError
+from scheduling import listening
 from scheduling.algebra.verdicts import Verdict
 from scheduling.backfills import graph, scope, standing, upstream
 from scheduling.backfills.asking import MOST_KEYS_PER_RUN, Ask, CannotBackfill, Order, Wanted
@@ -187,15 +186,8 @@ class _Draft:
     def _possible(self, dag_id: DagId, keys: Keys) -> Keys:
         """Those of `keys` that the Dag can have and that nothing is at work on."""
         known = standing.of_keys(self.dag(dag_id), list(keys))
-        return {key: None for key in keys if key not in known.active and self._accepts(dag_id, key)}
-
-    def _accepts(self, dag_id: DagId, key: str) -> bool:
-        own = self.scope(dag_id)
-        try:
-            runs.date_of(own.dag, key)
-        except PartitionError:
-            return False
-        return not (own.is_defined and own.definition is not None) or own.definition.contains(key, self.now)
+        accepted = self.scope(dag_id).accepted(key for key in keys if key not in known.active)
+        return dict.fromkeys(accepted)
 
     def _follow(self, dag_id: DagId, listener: DagId) -> None:
         heard = listening.of_dag(self.dag(listener))

@@ -13,6 +13,7 @@ from scheduling.algebra.choosing import select, select_among
 from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import InvalidKey, PartitionError
 from scheduling.algebra.keys import DEFAULT_DELIMITER, join_segments, validate_key
+from scheduling.algebra.numbering import numbers_of, there
 from scheduling.algebra.partitions import Partitions
 from scheduling.algebra.selections import Everything, One, Span, Term, parse, quoted
 from scheduling.algebra.subsets import Subset, keys_of
@@ -73,13 +74,24 @@ class Scope:
         if definition is None:
             places = {key: place for place, key in enumerate(self.seen)}
             return sorted(dict.fromkeys(keys), key=lambda key: (places.get(key, len(places)), key))
-        numbers: dict[str, tuple[int, str]] = {}
-        for key in keys:
-            try:
-                numbers[key] = definition.index(key), key
-            except PartitionError:
-                numbers[key] = -1, key
-        return sorted(numbers, key=numbers.__getitem__)
+        distinct = dict.fromkeys(keys)
+        numbers = numbers_of(definition, distinct)
+        return sorted(distinct, key=lambda key: (numbers.get(key, -1), key))
+
+    def accepted(self, keys: Iterable[str]) -> list[str]:
+        """Those of `keys` that the Dag can have by its timetable and, if there is one, by its definition."""
+        possible = [key for key in keys if self._may_run(key)]
+        if not self.is_defined or self.definition is None:
+            return possible
+        known = there(self.definition, possible, self.now)
+        return [key for key in possible if key in known]
+
+    def _may_run(self, key: str) -> bool:
+        try:
+            runs.date_of(self.dag, key)
+        except PartitionError:
+            return False
+        return True
 
     def _typed(self, text: str, end_exclusive: bool) -> list[str]:
         if self.definition is None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from scheduling.algebra import numbering
 from scheduling.algebra.errors import PartitionError
-from scheduling.algebra.numbering import numbers_of
+from scheduling.algebra.numbering import numbers_of, there
 from scheduling.sdk import (
     DailyPartitions,
     DynamicPartitions,
@@ -65,6 +65,16 @@ class TestNumbersOf:
 
     def test_of_no_keys_there_are_none(self, definition):
         assert numbers_of(definition, (), NOW) == {}
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS, ids=IDS)
+@given(data=st.data())
+def test_keys_that_are_there_are_those_it_contains(definition, data):
+    at = data.draw(st.datetimes(datetime(2025, 6, 1), datetime(2026, 3, 12), timezones=st.just(UTC)))
+    size = definition.count(NOW)
+    numbers = data.draw(st.sets(st.integers(0, size - 1), max_size=80))
+    keys = {definition.key_at(number, NOW) for number in numbers} | set(STRANGERS)
+    assert there(definition, keys, at) == {key for key in keys if definition.contains(key, at)}
 
 
 class TestKeysOfTime:
