@@ -1,6 +1,5 @@
 """Dag runs: the list, one run with its log, and what a person may do with it."""
 
-from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from django.http import HttpResponse
@@ -10,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from core.models import Dag, DagRun, LogLine
 from partitions_site.templatetags.screens import for_keys
-from partitions_site.web import confirm
+from partitions_site.web import confirm, days
 from partitions_site.web.confirm import Answer, Question
 from partitions_site.web.http import (
     HtmxRequest,
@@ -52,7 +51,7 @@ def runs(request: HtmxRequest) -> HttpResponse:
         run_type=request.GET.get("type", ""),
         key=request.GET.get("key", "").strip(),
         run_id=request.GET.get("run", ""),
-        due=_day(day := _date(request.GET.get("day", ""))),
+        due=days.lasting(day := days.named(request.GET.get("day", ""))),
         sight=sight_of(request),
     )
     after, dags = whole(request.GET.get("after")), Dag.objects.active().filter(wanted.sight.dags())
@@ -156,22 +155,6 @@ def mark(request: HtmxRequest, pk: int) -> HttpResponse:
         return question.back, f"Marked as {state}."
 
     return confirm.act(request, question, do)
-
-
-def _date(text: str) -> date | None:
-    """The day that an address names; none if it names none."""
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        return None
-
-
-def _day(day: date | None) -> tuple[datetime, datetime] | None:
-    """From its beginning to that of the next one, in the zone of the site."""
-    if day is None or not date.min < day < date.max:
-        return None
-    first, last = (datetime.combine(each, time()) for each in (day, day + timedelta(days=1)))
-    return timezone.make_aware(first), timezone.make_aware(last)
 
 
 def _produced(row: DagRun) -> list[tuple[str, list[str]]]:

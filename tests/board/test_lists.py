@@ -181,6 +181,9 @@ class TestJournal:
             (JournalFilter(asset="daily"), 1),
             (JournalFilter(by="alice"), 2),
             (JournalFilter(key="03-09"), 1),
+            (JournalFilter(during=(NOW, NOW + MINUTE)), 3),
+            (JournalFilter(during=(NOW - MINUTE, NOW)), 0),
+            (JournalFilter(dag="nightly", during=(NOW, NOW + MINUTE)), 2),
         ],
     )
     def test_is_narrowed(self, wanted, count):

@@ -31,7 +31,7 @@ PAGES = {
     "/sensors": 10,
     "/sensors/look%200": 12,
     "/definitions": 11,
-    "/journal": 10,
+    "/journal": 11,
     "/health": 14,
 }
 """Each page and the most queries it may need, sign-in, rights and health included."""
