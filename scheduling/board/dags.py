@@ -120,9 +120,10 @@ def suggestions(dag: Dag, *, now: datetime) -> dict[str, list[str]]:
     held = HeldRun.objects.held().filter(dag=dag).exclude(partition_key="").order_by("-pk")
     runs = DagRun.objects.filter(dag=dag, partition_key__isnull=False).order_by("-pk")
     recent = runs.values_list("partition_key", flat=True)[: 4 * SUGGESTIONS]
+    first = list(held.values_list("partition_key", flat=True)[:SUGGESTIONS])
     found = {
-        "held": list(held.values_list("partition_key", flat=True)[:SUGGESTIONS]),
-        **_lacking(dag, now),
+        "held": first,
+        **{name: [key for key in keys if key not in first] for name, keys in _lacking(dag, now).items()},
         "recent": list(dict.fromkeys(key for key in recent if key)),
     }
     return {name: keys[:SUGGESTIONS] for name, keys in found.items() if keys}

@@ -177,6 +177,18 @@ class TestSuggestions:
         assert list(found)[:2] == ["waited for", "missing"]
         assert found["waited for"] == hours("2026-03-05", 0, 1, 2)
 
+    def test_name_a_key_that_is_held_and_waited_for_once(self):
+        made = consumer("sum", {"hourly": HOURS_TO_DAY}, writes=["daily"])
+        monday = {"type": "StartOfWeekMapper", "input_format": "%Y-%m-%d"}
+        week = {"upstream_mapper": monday, "window": {"type": "WeekWindow"}}
+        consumer("weekly", {"daily": {"type": "RollupMapper"} | week})
+        emit("hourly", *hours("2026-03-09", 1))
+        emit("daily", "2026-03-10")
+        turn()
+        found = board.suggestions(made, now=NOW)
+        assert found["held"] == ["2026-03-09"]
+        assert found["waited for"] == [f"2026-03-{day}" for day in range(11, 16)]
+
     def test_name_a_key_that_ran_often_once(self):
         made = world.dag("nightly", {"type": "PartitionedAtRuntime"})
         for key in ("b", "a", "b"):
