@@ -87,3 +87,18 @@ def test_a_key_is_triggered_by_typing_it(phone: Page):
     phone.get_by_role("button", name="Trigger").tap()
     phone.wait_for_url("**/runs/*")
     expect(phone.get_by_role("status").filter(has_text="success")).to_be_visible()
+
+
+def test_nobody_is_told_of_keys_that_a_phone_has_not(phone: Page):
+    for address in (
+        "/",
+        "/held",
+        "/dags/sum_up_sales",
+        "/assets/hourly_sales",
+        "/assets/stock_lists?zoom=2026-03",
+    ):
+        phone.goto(address)
+        assert phone.locator("kbd").count() > 0
+        assert phone.locator("kbd:visible").count() == 0, address
+    expect(phone.get_by_text("Rest a finger on a square")).to_be_visible()
+    expect(phone.get_by_text("Touch a time for both zones")).to_be_visible()
