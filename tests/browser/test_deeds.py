@@ -117,7 +117,7 @@ class TestPanelBelow:
         phone.evaluate("scrollTo(0, 0)")
         with phone.expect_response(lambda answer: answer.request.headers.get("hx-target") == "panel"):
             pass
-        phone.wait_for_timeout(300)
+        phone.wait_for_function("!document.querySelector('.htmx-request, .htmx-swapping, .htmx-settling')")
         assert phone.evaluate("scrollY") == 0
 
     def test_beside_the_grid_the_square_keeps_the_focus(self, page: Page):
