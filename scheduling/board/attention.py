@@ -1,6 +1,6 @@
 """What needs a person, most urgent first, and how much goes on."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -10,7 +10,7 @@ from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet
 from core.models import Dag, DagRun, DefinitionSource, HeldRun, MappingProblem, Partition, Sensor
 from scheduling.algebra.verdicts import Kind
 from scheduling.belonging import EVERYTHING, Sight
-from scheduling.board.unexpected import Unexpected, unexpected
+from scheduling.board.unexpected import ByDag, Unexpected, unexpected
 from scheduling.health import Health
 
 RECENT = timedelta(days=1)
@@ -60,10 +60,11 @@ def needs(health: Health, *, now: datetime, sight: Sight = EVERYTHING) -> list[N
 
 
 def flow(sight: Sight = EVERYTHING) -> dict[str, int]:
-    """Open held runs per verdict, and queued and running runs, by their names; two queries."""
+    """How many held, queued and running runs and how many paused Dags there are; three queries."""
     moving = DagRun.objects.filter(sight.dags("dag"), state__in=[DagRun.State.QUEUED, DagRun.State.RUNNING])
     runs = moving.order_by().values_list("state").annotate(count=Count("*"))
-    return {"held": verdicts(sight).total(), "queued": 0, "running": 0} | dict(runs)
+    paused = Dag.objects.active().filter(sight.dags(), is_paused=True).count()
+    return {"held": verdicts(sight).total(), "queued": 0, "running": 0, "paused": paused} | dict(runs)
 
 
 def verdicts(sight: Sight = EVERYTHING) -> Counter[str]:
@@ -200,11 +201,21 @@ def _unexpected(strays: Sequence[Unexpected]) -> Iterator[Need]:
 
 
 def _not_defined(each: Unexpected, keys: Sequence[str]) -> str:
-    them = "them" if len(keys) > 1 else "it"
     named = f"{keys[0]} and {len(keys) - 1} more are" if len(keys) > 1 else f"{keys[0]} is"
-    held = f"; held runs of {_listed(each.holding)} do not count {them}" if each.holding else ""
-    refused = f"; {_listed(each.refusing)} cannot map {them}" if each.refusing else ""
-    return f"{named} not in its definition{held}{refused}"
+    held = (f"held runs of {names} do not count {them}" for them, names in _by_keys(each.holding, keys))
+    refused = (f"{names} cannot map {them}" for them, names in _by_keys(each.refusing, keys))
+    return "; ".join((f"{named} not in its definition", *held, *refused))
+
+
+def _by_keys(those: ByDag, keys: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """How many of `keys` as a pronoun, and the Dags of which that is true."""
+    dags: dict[int, list[str]] = defaultdict(list)
+    for name in sorted(those):
+        if count := len(those[name] & set(keys)):
+            dags[count].append(name)
+    for count, names in sorted(dags.items(), reverse=True):
+        them = f"{count} of them" if count < len(keys) else "them" if count > 1 else "it"
+        yield them, _listed(names)
 
 
 def _listed(names: Sequence[str]) -> str:

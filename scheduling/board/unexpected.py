@@ -1,7 +1,7 @@
 """Keys that the definition of their asset will never have, and what waits because they do not count."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.db.models import Q
@@ -14,6 +14,7 @@ from scheduling.board.panels import not_counted
 from scheduling.board.reading import read
 from scheduling.listening import DagListening
 
+ByDag = dict[str, set[str]]
 MOST_ASSETS = 20
 MOST_MAPPED = 20
 MOST_KEYS = 1000
@@ -24,14 +25,14 @@ MOST_KEYS = 1000
 class Unexpected:
     """Such `keys` of `asset`, the newest first. `made`: those of them that a Dag's mapper made of others.
 
-    `holding`: Dags with held runs in which they do not count; `refusing`: Dags that could not map them.
+    `holding`: by Dag, those that do not count in a held run of it; `refusing`: those it could not map.
     """
 
     asset: Asset
     keys: tuple[str, ...]
     made: frozenset[str] = frozenset()
-    holding: tuple[str, ...] = ()
-    refusing: tuple[str, ...] = ()
+    holding: ByDag = field(default_factory=dict)
+    refusing: ByDag = field(default_factory=dict)
 
 
 def unexpected(*, now: datetime, sight: Sight) -> list[Unexpected]:
@@ -49,8 +50,8 @@ def unexpected(*, now: datetime, sight: Sight) -> list[Unexpected]:
             asset,
             keys,
             frozenset(made[asset.pk]),
-            tuple(sorted(holding[asset.pk])),
-            tuple(sorted(refusing[asset.pk])),
+            holding[asset.pk],
+            refusing[asset.pk],
         )
         for asset, keys in strays.items()
     ]
@@ -60,36 +61,39 @@ def _newest(keys: Collection[str]) -> tuple[str, ...]:
     return tuple(sorted(keys, reverse=True)[:MOST_KEYS])
 
 
-def _holding(strays: dict[Asset, tuple[str, ...]], sight: Sight) -> dict[int, set[str]]:
-    """Names of Dags with open held runs to which such keys map and do not count, by asset. Three queries."""
+def _holding(strays: dict[Asset, tuple[str, ...]], sight: Sight) -> dict[int, ByDag]:
+    """Such keys that map to open held runs and do not count there, by asset. Three queries."""
     links = Dependency.objects.filter(sight.dags("dag"), asset__in=strays, dag__is_active=True)
     rows = list(links.select_related("dag"))
     heard = listening.of_dags({row.dag.pk: row.dag for row in rows}.values())
     keys_of = {asset.pk: keys for asset, keys in strays.items()}
     meant = [
-        (asset_id, row.dag, downstream)
+        (asset_id, row.dag, key, downstream)
         for row in rows
         if (asset_id := row.asset_id) and isinstance(answer := heard[row.dag_id], DagListening)
-        for downstream in _passed_over(row.dag, answer, asset_id, keys_of[asset_id])
+        for key, downstream in _passed_over(row.dag, answer, asset_id, keys_of[asset_id])
     ]
-    held = HeldRun.objects.held().filter(rounds.any_of({(dag.pk, key) for _, dag, key in meant}))
+    held = HeldRun.objects.held().filter(
+        rounds.any_of({(dag.pk, downstream) for _, dag, _, downstream in meant})
+    )
     is_open = set(held.values_list("dag", "partition_key"))
-    found: dict[int, set[str]] = {asset.pk: set() for asset in strays}
-    for asset_id, dag, key in meant:
-        if (dag.pk, key) in is_open:
-            found[asset_id].add(dag.dag_id)
+    found: dict[int, ByDag] = {asset.pk: {} for asset in strays}
+    for asset_id, dag, key, downstream in meant:
+        if (dag.pk, downstream) in is_open:
+            found[asset_id].setdefault(dag.dag_id, set()).add(key)
     return found
 
 
-def _refusing(strays: dict[Asset, tuple[str, ...]], sight: Sight) -> dict[int, set[str]]:
-    """Names of Dags that could not map such keys, by asset."""
+def _refusing(strays: dict[Asset, tuple[str, ...]], sight: Sight) -> dict[int, ByDag]:
+    """Such keys that Dags could not map, by asset."""
     of_keys = Q(pk__in=[])
     for asset, keys in strays.items():
         of_keys |= Q(event__asset=asset, event__partition_key__in=keys)
-    found: dict[int, set[str]] = {asset.pk: set() for asset in strays}
-    rows = MappingProblem.objects.filter(of_keys, sight.dags("dag"))
-    for asset_id, name in rows.values_list("event__asset", "dag__dag_id").distinct() if strays else ():
-        found[asset_id].add(name)
+    found: dict[int, ByDag] = {asset.pk: {} for asset in strays}
+    problems = MappingProblem.objects.filter(of_keys, sight.dags("dag"))
+    rows = problems.values_list("event__asset", "dag__dag_id", "event__partition_key").distinct()
+    for asset_id, name, key in rows if strays else ():
+        found[asset_id].setdefault(name, set()).add(key or "")
     return found
 
 
@@ -107,12 +111,14 @@ def _made(strays: dict[Asset, tuple[str, ...]]) -> dict[int, set[str]]:
     return found
 
 
-def _passed_over(dag: Dag, heard: DagListening, asset_id: int, keys: Sequence[str]) -> Iterator[str]:
-    """The downstream keys to which some of the first of `keys` map without counting there."""
+def _passed_over(
+    dag: Dag, heard: DagListening, asset_id: int, keys: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """(key, downstream key) for each of the first of `keys` that maps there without counting."""
     for key in keys[:MOST_MAPPED] if heard.takes_keys and asset_id in heard.leaf_of else ():
         try:
             for downstream in mapping.downstream_of(dag, heard, asset_id, key):
                 if not_counted(heard.mapper(asset_id), key, downstream):
-                    yield downstream
+                    yield key, downstream
         except PartitionError:  # told as an event that it cannot count
             continue

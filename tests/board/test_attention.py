@@ -173,6 +173,19 @@ class TestNeeds:
         held = "; held runs of sum do not count it"
         assert need.sentence == f"2026-03-09T07:30:00 is not in its definition{held}"
 
+    def test_what_is_true_of_some_keys_only_is_said_of_those(self):
+        day = specs.dump(HourlyPartitions("2026-03-09", "2026-03-11", key_format="%Y-%m-%dT%H:%M:%S"))
+        asset("hourly", partitions=day)
+        consumer("sum", {"hourly": HOURS_TO_DAY})
+        emit("hourly", "2026-03-09T07:00:00", "2026-03-09T07:30:00", "2026-03-09T07:45:00", "noon")
+        turn()
+        drawings.draw(now=NOW)
+        [need] = needs()
+        assert need.sentence == (
+            "noon and 2 more are not in its definition; held runs of sum do not count 2 of them; "
+            "sum cannot map 1 of them"
+        )
+
     def test_keys_that_came_before_their_time_need_nobody(self):
         asset("daily", partitions=specs.dump(DailyPartitions("2026-03-01")))
         emit("daily", "2026-03-11", "2026-03-12")
@@ -187,8 +200,12 @@ class TestFlow:
         emit("hourly", *hours("2026-03-09", 1, 2))
         turn()
         world.start(world.DagRun.objects.first())
-        assert board.flow() == {"held": 1, "queued": 1, "running": 1}
+        assert board.flow() == {"held": 1, "queued": 1, "running": 1, "paused": 0}
         assert board.verdicts() == {"waiting": 1}
 
+    def test_a_paused_dag_is_counted(self):
+        world.dag("nightly", None, is_paused=True)
+        assert board.flow()["paused"] == 1
+
     def test_nothing_is_counted_as_nothing(self):
-        assert board.flow() == {"held": 0, "queued": 0, "running": 0}
+        assert board.flow() == {"held": 0, "queued": 0, "running": 0, "paused": 0}
