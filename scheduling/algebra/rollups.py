@@ -15,6 +15,7 @@ from scheduling.algebra.periods import Grain, next_start, wall_of
 from scheduling.algebra.plans import PeriodPlan, SegmentPlan
 from scheduling.algebra.policies import WaitForAll, WaitPolicy
 from scheduling.algebra.temporal import TemporalMapper
+from scheduling.algebra.timed import timed
 from scheduling.algebra.windows import PeriodWindow, SegmentWindow, Window, check_window
 
 # Enough periods ahead to meet a change of clocks, a February and a common year.
@@ -91,20 +92,10 @@ class RollupMapper(Mapper):
 
 
 def _plan(upstream: Mapper, window: object) -> PeriodPlan | SegmentPlan:
-    within("window", check_window, window)
+    window = within("window", check_window, window)
     if isinstance(window, SegmentWindow):
         return _segment_plan(upstream, window)
-    if not isinstance(window, PeriodWindow):
-        raise InvalidDefinition(
-            f"{type(window).__name__} is below neither PeriodWindow nor SegmentWindow", path="window"
-        )
-    if not isinstance(upstream, TemporalMapper):
-        raise MismatchedDefinition(
-            f"a {type(window).__name__} needs instants and {type(upstream).__name__} gives strings; "
-            "use a mapper such as StartOfDayMapper, or a SegmentWindow",
-            path="upstream_mapper",
-        )
-    return _period_plan(upstream, window)
+    return _period_plan(*timed(upstream, window, such_as="StartOfDayMapper"))
 
 
 def _segment_plan(upstream: Mapper, window: SegmentWindow) -> SegmentPlan:

@@ -9,7 +9,6 @@ from functools import lru_cache
 
 from scheduling.algebra.errors import (
     InvalidDefinition,
-    MismatchedDefinition,
     PartitionError,
     within,
 )
@@ -23,6 +22,7 @@ from scheduling.algebra.temporal import (
     StartOfQuarterMapper,
     TemporalMapper,
 )
+from scheduling.algebra.timed import timed
 from scheduling.algebra.windows import PeriodWindow, SegmentWindow, Window, check_window
 
 _BY_MEMBER: dict[Grain, type[TemporalMapper]] = {
@@ -130,19 +130,13 @@ class PeriodSpread:
 
 
 def _plan(upstream: Mapper, window: object, downstream: Mapper | None) -> PeriodSpread | SegmentSpread:
-    within("window", check_window, window)
+    window = within("window", check_window, window)
     if isinstance(window, SegmentWindow):
         return _segment_spread(upstream, window, downstream)
-    if not isinstance(window, PeriodWindow):
-        raise InvalidDefinition(
-            f"{type(window).__name__} is below neither PeriodWindow nor SegmentWindow", path="window"
-        )
-    if not isinstance(upstream, TemporalMapper):
-        raise MismatchedDefinition(
-            f"a {type(window).__name__} needs instants and {type(upstream).__name__} gives strings; "
-            "use a mapper such as StartOfWeekMapper, or a SegmentWindow",
-            path="upstream_mapper",
-        )
+    return _period_spread(*timed(upstream, window, such_as="StartOfWeekMapper"), downstream)
+
+
+def _period_spread(upstream: TemporalMapper, window: PeriodWindow, downstream: Mapper | None) -> PeriodSpread:
     if downstream is None:
         if window.members not in _BY_MEMBER:
             raise InvalidDefinition(
