@@ -2,22 +2,20 @@
 
 import pytest
 
-from scheduling.algebra.agreement import Feed, agree, produced_by
+from scheduling.algebra.agreement import Feed, agree
 from scheduling.algebra.calendars import BusinessCalendar
-from scheduling.algebra.composites import ChainMapper, ProductMapper
+from scheduling.algebra.composites import ProductMapper
 from scheduling.algebra.conditions import AssetLeaf, AssetRef
-from scheduling.algebra.knowing import AllPartitionsMapper, LatestPartitionMapper
+from scheduling.algebra.knowing import AllPartitionsMapper
 from scheduling.algebra.mappers import AllowedKeyMapper, FixedKeyMapper, IdentityMapper
 from scheduling.algebra.policies import MinimumCount
 from scheduling.algebra.rollups import RollupMapper
 from scheduling.algebra.shapes import ANY, Certain, Composite, shape_of
 from scheduling.algebra.sliding import SlidingWindowMapper
-from scheduling.algebra.spreads import FanOutMapper
 from scheduling.algebra.temporal import (
     StartOfDayMapper,
     StartOfHourMapper,
     StartOfMonthMapper,
-    StartOfWeekMapper,
     StartOfYearMapper,
 )
 from scheduling.algebra.time_partitions import DailyPartitions, HourlyPartitions
@@ -26,7 +24,7 @@ from scheduling.algebra.timetables import (
     PartitionedAssetTimetable,
     PartitionedAtRuntime,
 )
-from scheduling.algebra.windows import DayWindow, MonthWindow, SegmentWindow, WeekWindow
+from scheduling.algebra.windows import DayWindow, MonthWindow, SegmentWindow
 
 STATS, TEAM_A, TEAM_B = AssetLeaf("combined_stats"), AssetLeaf("team_a_stats"), AssetRef(name="team_b_stats")
 HOURLY = shape_of(CronPartitionTimetable("0 * * * *"))
@@ -214,31 +212,6 @@ class TestKeysThatNeverArrive:
         assert findings(AllPartitionsMapper(), HOURLY) == ()
 
 
-class TestProducedBy:
-    @pytest.mark.parametrize(
-        ("mapper", "example"),
-        [
-            (StartOfWeekMapper(), "2026-03-09 (W11)"),
-            (HOURS_OF_DAY, "2026-03-10"),
-            (RollupMapper(StartOfHourMapper(), DayWindow()), "2026-03-10"),
-            (RollupMapper(FixedKeyMapper("all"), SegmentWindow(["us"])), "all"),
-            (FanOutMapper(StartOfWeekMapper(), WeekWindow()), "2026-03-10"),
-            (FanOutMapper(IdentityMapper(), SegmentWindow(["us", "eu"]), IdentityMapper()), "us"),
-            (SlidingWindowMapper(input_format="%Y-%m-%d"), "2026-03-10"),
-            (LatestPartitionMapper(), "latest"),
-            (ProductMapper(FixedKeyMapper("x"), StartOfDayMapper()), "x|2026-03-10"),
-            (ChainMapper(StartOfHourMapper(), StartOfDayMapper(input_format="%Y-%m-%dT%H")), "2026-03-10"),
-            (IdentityMapper(), "…"),
-        ],
-    )
-    def test_has_the_form_of_what_the_mapper_makes(self, mapper, example):
-        assert produced_by(mapper).example() == example
-
-    def test_identity_keeps_the_form(self):
-        assert produced_by(IdentityMapper(), HOURLY) is HOURLY
-        assert produced_by(AllowedKeyMapper(["us", "eu"]), Certain(("eu", "ap"))) == Certain(("eu",))
-
-
 class TestAgree:
     def test_finds_assets_by_what_they_turned_out_to_be(self):
         """The engine knows which asset a reference is, and so which mapper is configured for it."""
@@ -249,10 +222,3 @@ class TestAgree:
     def test_errors_come_first(self):
         feeds = {STATS: Feed(StartOfDayMapper()), TEAM_A: Feed(StartOfDayMapper(), DAILY)}
         assert [each.severity for each in agree(STATS & TEAM_A, feeds)] == ["error", "unknown"]
-
-    def test_knows_nothing_of_a_mapper_it_does_not_know(self):
-        class Shout(IdentityMapper):
-            def to_downstream(self, key):
-                return (key.upper(),)
-
-        assert produced_by(Shout(), Certain(("a",))) is ANY

@@ -1,7 +1,7 @@
 """Windows: which members a downstream key stands for, and back."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import pytest
 
@@ -167,45 +167,6 @@ class TestMembers:
     def test_after_the_hour_before_a_gap_are_those_after_it(self):
         found = HourWindow(direction="following").walls(datetime(2026, 3, 8, 1), NEW_YORK)
         assert {wall.hour for wall in found} == {3}
-
-
-class TestTheMostMembers:
-    @pytest.mark.parametrize(
-        ("window", "most"),
-        [
-            (HourWindow(), 60),
-            (DayWindow(), 24),
-            (WeekWindow(), 7),
-            (MonthWindow(), 31),
-            (QuarterWindow(), 92),
-            (YearWindow(), 366),
-            (QuarterWindow(members="month"), 3),
-            (YearWindow(members="quarter"), 4),
-            (MonthWindow(members="hour"), 744),
-        ],
-    )
-    def test_are_those_of_the_longest_period(self, window, most):
-        assert window.most() == most
-
-    def test_grow_where_hours_are_told_apart_that_clocks_repeat(self):
-        assert DayWindow().most(timedelta(hours=1)) == 25
-        assert WeekWindow().most(timedelta(hours=1)) == 7
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WeekdayWindow(WeekWindow):
-    """A window with gaps."""
-
-    def keeps(self, wall):
-        return wall.weekday() < 5
-
-
-class TestAWindowWithGaps:
-    def test_leaves_members_out(self):
-        assert len(walls(WeekdayWindow(), "2026-03-09")) == 5
-
-    def test_is_as_long_as_any_at_most(self):
-        assert WeekdayWindow().most() == 7
 
 
 class TestSegmentWindow:
