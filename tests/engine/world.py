@@ -15,6 +15,7 @@ MINUTE = timedelta(minutes=1)
 
 RUNTIME = {"type": "PartitionedAtRuntime"}
 DAILY = {"type": "CronPartitionTimetable", "cron": "0 0 * * *", "key_format": "%Y-%m-%d"}
+LOCAL_DAY = DAILY | {"timezone": "Europe/Ljubljana"}
 IDENTITY = {"type": "IdentityMapper"}
 HOURS_TO_DAY = {
     "type": "RollupMapper",

@@ -9,17 +9,10 @@ from core.models import JournalEntry, Pool
 from scheduling import claims, runs, ticks
 from scheduling.runs import Ask
 from tests.engine import world
-from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, consumer, emit, hours, turn
+from tests.engine.world import ALICE, HOURS_TO_DAY, LOCAL_DAY, NOW, consumer, emit, hours, turn
 from tests.web.reading import read
 
 pytestmark = pytest.mark.django_db
-DAILY = {
-    "type": "CronPartitionTimetable",
-    "cron": "0 0 * * *",
-    "key_format": "%Y-%m-%d",
-    "timezone": "Europe/Ljubljana",
-}
-AT_RUNTIME = {"type": "PartitionedAtRuntime"}
 
 
 class TestList:
@@ -68,13 +61,13 @@ class TestList:
 
 class TestDag:
     def test_tells_its_next_ticks_with_their_keys(self, visitor):
-        world.dag("nightly", DAILY)
+        world.dag("nightly", LOCAL_DAY)
         page = read(visitor.get("/dags/nightly"))
         keys = [each.text for each in page.all("span", class_="key")]
         assert len(keys) == len(set(keys)) == 5
 
     def test_leads_to_the_plan_of_a_backfill_if_its_runs_have_keys(self, visitor):
-        world.dag("nightly", DAILY)
+        world.dag("nightly", LOCAL_DAY)
         world.dag("report")
         assert read(visitor.get("/dags/nightly")).links["Backfill…"] == "/backfills/new?dag=nightly"
         assert "Backfill…" not in read(visitor.get("/dags/report")).links
@@ -109,7 +102,7 @@ class TestDag:
 
     def test_tells_problems_of_its_definition(self, visitor):
         problem = {"code": "x", "level": "warning", "sentence": "two hours have one name"}
-        world.dag("nightly", DAILY, problems=[problem])
+        world.dag("nightly", LOCAL_DAY, problems=[problem])
         assert "Warning: two hours have one name" in read(visitor.get("/dags/nightly")).text
 
     def test_tells_what_it_reads_and_writes(self, visitor):
@@ -137,7 +130,7 @@ class TestDag:
 
 class TestPause:
     def test_pauses_and_runs_again(self, visitor):
-        made = world.dag("nightly", DAILY)
+        made = world.dag("nightly", LOCAL_DAY)
         visitor.post("/pause", {"dag": "nightly", "paused": "yes"})
         made.refresh_from_db()
         assert made.is_paused
@@ -151,7 +144,7 @@ class TestPause:
         ]
 
     def test_a_link_cannot_do_it(self, visitor):
-        world.dag("nightly", DAILY)
+        world.dag("nightly", LOCAL_DAY)
         assert visitor.get("/pause?dag=nightly").status_code == 405
 
 

@@ -9,22 +9,26 @@ from core.models import Asset, DagRun, HeldRun
 from scheduling import runs
 from scheduling.runs import Ask
 from tests.engine import world
-from tests.engine.world import ALICE, HOURS_TO_DAY, IDENTITY, NOW, consumer, emit, hours, turn
+from tests.engine.world import (
+    ALICE,
+    HOURS_TO_DAY,
+    IDENTITY,
+    LOCAL_DAY,
+    NOW,
+    RUNTIME,
+    consumer,
+    emit,
+    hours,
+    turn,
+)
 from tests.web.reading import read
 
 pytestmark = pytest.mark.django_db
-DAILY = {
-    "type": "CronPartitionTimetable",
-    "cron": "0 0 * * *",
-    "key_format": "%Y-%m-%d",
-    "timezone": "Europe/Ljubljana",
-}
-AT_RUNTIME = {"type": "PartitionedAtRuntime"}
 
 
 class TestMeaning:
     def test_a_key_is_said_in_words(self, visitor):
-        world.dag("nightly", DAILY)
+        world.dag("nightly", LOCAL_DAY)
         assert (
             "Tuesday 10 March 2026" in read(visitor.part("/meaning?dag=nightly&key=2026-03-10", "means")).text
         )
@@ -49,30 +53,30 @@ class TestMeaning:
     def test_where_runs_name_their_keys_it_is_what_the_asset_says(self, visitor, key, words, is_good):
         hours = {"type": "TimePartitions", "cadence": "hour", "timezone": "America/Los_Angeles"}
         world.asset("hours", partitions=hours | {"start": "2025-03-01", "key_format": "%Y-%m-%dT%H"})
-        world.dag("fill", AT_RUNTIME, writes=["hours"])
+        world.dag("fill", RUNTIME, writes=["hours"])
         page = read(visitor.part(f"/meaning?dag=fill&key={key}", "means"))
         assert words in page.text
         assert (page.elements[0].attributes["class"] == "means good") == is_good
         assert "without a time" not in page.text
 
     def test_nothing_is_said_of_a_key_of_which_nobody_knows(self, visitor):
-        world.dag("fill", AT_RUNTIME)
+        world.dag("fill", RUNTIME)
         page = read(visitor.part("/meaning?dag=fill&key=2026-03-10", "means"))
         assert (page.text, page.elements[0].attributes["class"]) == ("", "means")
 
     def test_a_wrong_key_is_refused_with_the_right_form(self, visitor):
-        world.dag("nightly", DAILY)
+        world.dag("nightly", LOCAL_DAY)
         page = read(visitor.part("/meaning?dag=nightly&key=10.3.2026", "means"))
         assert "%Y-%m-%d" in page.elements[0].attributes["data-wrong"]
         assert page.elements[0].attributes["class"] == "means wrong"
 
     def test_a_key_that_ran_already_says_how(self, visitor):
-        run = runs.trigger(world.dag("nightly", DAILY), Ask("2026-03-10"), deed=ALICE, at=NOW)
+        run = runs.trigger(world.dag("nightly", LOCAL_DAY), Ask("2026-03-10"), deed=ALICE, at=NOW)
         page = read(visitor.part("/meaning?dag=nightly&key=2026-03-10", "means"))
         assert page.links["its latest run is queued"] == f"/runs/{run.pk}"
 
     def test_a_key_that_is_done_says_since_when(self, visitor):
-        daily = world.dag("nightly", DAILY, writes=["daily"])
+        daily = world.dag("nightly", LOCAL_DAY, writes=["daily"])
         run = runs.trigger(daily, Ask("2026-03-10"), deed=ALICE, at=NOW)
         world.finish(world.start(run), "daily")
         page = read(visitor.part("/meaning?dag=nightly&key=2026-03-10", "means"))
@@ -99,7 +103,7 @@ class TestMeaning:
         assert words in read(visitor.part(f"/meaning?dag=minutely&key={key}", "means")).text
 
     def test_nothing_typed_means_nothing(self, visitor):
-        world.dag("nightly", DAILY)
+        world.dag("nightly", LOCAL_DAY)
         page = read(visitor.part("/meaning?dag=nightly&key=", "means"))
         assert (page.text, page.elements[0].attributes["class"]) == ("", "means")
 
@@ -107,25 +111,25 @@ class TestMeaning:
 class TestForm:
     def test_hints_at_the_format_and_suggests_keys(self, visitor):
         days = {"start_date": NOW - timedelta(days=4), "end_date": NOW}
-        world.dag("nightly", DAILY, writes=["daily"], **days)
+        world.dag("nightly", LOCAL_DAY, writes=["daily"], **days)
         page = read(visitor.get("/trigger?dag=nightly"))
         assert "Written as %Y-%m-%d" in page.text
         assert page.all("option", value="2026-03-08")
         assert page.links["2026-03-08"] == "/trigger?dag=nightly&key=2026-03-08"
 
     def test_hints_at_the_format_with_the_key_of_the_next_tick(self, visitor):
-        world.dag("nightly", DAILY)
+        world.dag("nightly", LOCAL_DAY)
         text = read(visitor.get("/trigger?dag=nightly")).text
         assert re.search(r"Written as \d{4}-\d\d-\d\d \( ?%Y-%m-%d ?\)", text)
 
     def test_is_filled_from_the_address(self, visitor):
-        world.dag("nightly", DAILY)
+        world.dag("nightly", LOCAL_DAY)
         page = read(visitor.get("/trigger?dag=nightly&key=2026-03-08"))
         assert page.fields["key"] == "2026-03-08"
         assert "Sunday 8 March 2026" in page.text
 
     @pytest.mark.parametrize(
-        ("schedule", "asks", "must"), [(DAILY, True, True), (AT_RUNTIME, True, False), (None, False, False)]
+        ("schedule", "asks", "must"), [(LOCAL_DAY, True, True), (RUNTIME, True, False), (None, False, False)]
     )
     def test_asks_for_a_key_if_runs_have_one(self, visitor, schedule, asks, must):
         world.dag("it", schedule)
@@ -134,7 +138,7 @@ class TestForm:
         assert bool([each for each in page.all("input", name="key") if "required" in each.attributes]) == must
 
     def test_a_dag_that_is_gone_cannot_be_triggered(self, visitor):
-        world.dag("old", DAILY, is_active=False)
+        world.dag("old", LOCAL_DAY, is_active=False)
         page = read(visitor.get("/trigger?dag=old"))
         [button] = page.all("button", aria_disabled="true")
         assert page.all("span", id=button.attributes["aria-describedby"])[0].text == (
@@ -145,7 +149,7 @@ class TestForm:
 
 class TestTrigger:
     def test_makes_a_run_for_the_key(self, visitor):
-        world.dag("nightly", DAILY)
+        world.dag("nightly", LOCAL_DAY)
         response = visitor.post("/trigger", {"dag": "nightly", "key": "2026-03-10", "note": "once more"})
         run = DagRun.objects.get()
         assert response["Location"] == f"/runs/{run.pk}"
@@ -153,7 +157,7 @@ class TestTrigger:
         assert run.note == "once more"
 
     def test_a_wrong_key_makes_no_run_and_says_the_right_form(self, visitor):
-        world.dag("nightly", DAILY)
+        world.dag("nightly", LOCAL_DAY)
         response = visitor.post("/trigger", {"dag": "nightly", "key": "10.3.2026"})
         assert response.status_code == 422
         page = read(response)
@@ -162,13 +166,13 @@ class TestTrigger:
         assert DagRun.objects.count() == 0
 
     def test_a_missing_key_makes_no_run(self, visitor):
-        world.dag("nightly", DAILY)
+        world.dag("nightly", LOCAL_DAY)
         response = visitor.post("/trigger", {"dag": "nightly", "key": ""})
         assert response.status_code == 422
         assert "say for which partition key" in read(response).text
 
     def test_the_same_form_sent_twice_makes_one_run(self, visitor):
-        world.dag("nightly", DAILY)
+        world.dag("nightly", LOCAL_DAY)
         form = read(visitor.get("/trigger?dag=nightly&key=2026-03-10")).fields
         first, second = visitor.post("/trigger", form), visitor.post("/trigger", form)
         assert first["Location"] == second["Location"]
@@ -176,7 +180,7 @@ class TestTrigger:
 
     @pytest.mark.parametrize("other", [{"key": "2026-03-11"}, {"conf": '{"full": true}'}])
     def test_the_form_that_a_browser_goes_back_to_asks_for_something_else(self, visitor, other):
-        world.dag("nightly", DAILY)
+        world.dag("nightly", LOCAL_DAY)
         form = read(visitor.get("/trigger?dag=nightly&key=2026-03-10")).fields
         first = visitor.post("/trigger", form)
         second, again = (visitor.post("/trigger", form | {"on_purpose": "yes"} | other) for _ in range(2))
@@ -184,13 +188,13 @@ class TestTrigger:
         assert DagRun.objects.count() == 2
 
     def test_an_id_of_the_form_that_no_database_keeps_is_cut(self, visitor):
-        world.dag("nightly", DAILY)
+        world.dag("nightly", LOCAL_DAY)
         form = {"dag": "nightly", "several": "yes", "key": "2026-03-10\n2026-03-11", "run_id": "x" * 251}
         visitor.post("/trigger", form)
         assert DagRun.objects.filter(run_id__startswith="x").count() == 2
 
     def test_several_keys_make_a_run_each(self, visitor):
-        world.dag("nightly", DAILY)
+        world.dag("nightly", LOCAL_DAY)
         assert "Partition keys, one a line" in read(visitor.get("/trigger?dag=nightly&several=yes")).text
         form = {"dag": "nightly", "several": "yes", "run_id": "mine", "key": "2026-03-10\r\n\n2026-03-11 "}
         answers = [visitor.post("/trigger", form)["Location"] for _ in range(2)]
@@ -201,7 +205,7 @@ class TestTrigger:
         ]
 
     def test_one_wrong_key_of_several_makes_no_run(self, visitor):
-        world.dag("nightly", DAILY)
+        world.dag("nightly", LOCAL_DAY)
         answer = visitor.post(
             "/trigger", {"dag": "nightly", "several": "yes", "key": "2026-03-10\n10.3.2026"}
         )
@@ -224,7 +228,7 @@ class TestTrigger:
         ],
     )
     def test_a_key_that_may_be_a_mistake_runs_only_on_purpose(self, visitor, key, doubt):
-        made = world.dag("nightly", DAILY, writes=["daily"])
+        made = world.dag("nightly", LOCAL_DAY, writes=["daily"])
         daily = {"type": "TimePartitions", "cadence": "day", "start": "2026-03-01", "end": "2026-04-01"}
         Asset.objects.filter(name="daily").update(partitions=daily)
         runs.trigger(made, Ask("2026-03-10"), deed=ALICE, at=NOW)
