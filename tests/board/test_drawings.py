@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from core import locks
 from core.models import Asset, Drawing, DrawnBlock, HeldRun, Partition
-from core.models.drawings import BLOCK
-from scheduling import drawings, dynamic
+from scheduling import drawings, dynamic, sheets
 from scheduling.algebra import specs
-from scheduling.board import Look, read
+from scheduling.board import Look, drawn, read
 from scheduling.holds import cancel
 from scheduling.journal import Deed
 from scheduling.sdk import DailyPartitions, DynamicPartitions, MultiPartitions, StaticPartitions
@@ -169,7 +168,18 @@ def _elsewhere(function):
     return answer[0]
 
 
+BLOCK = 64
+"""Keys of one block, where there are to be several."""
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    for each in (sheets, drawn):
+        monkeypatch.setattr(each, "BLOCK", BLOCK)
+
+
 @pytest.mark.django_db
+@pytest.mark.usefixtures("small_blocks")
 def test_keys_without_a_definition_keep_their_numbers_over_several_blocks():
     keys = [f"k{number}" for number in range(2 * BLOCK + 10)]
     emit("loose", *keys[:-1])
@@ -186,6 +196,7 @@ def test_keys_without_a_definition_keep_their_numbers_over_several_blocks():
 
 
 @pytest.mark.django_db
+@pytest.mark.usefixtures("small_blocks")
 def test_only_blocks_are_written_whose_keys_look_otherwise():
     keys = [f"k{number}" for number in range(2 * BLOCK)]
     emit("loose", *keys)
