@@ -74,6 +74,17 @@ class TestFromDragToDone:
         expect(plan.get_by_role("alert")).to_contain_text("expected ]", ignore_case=True)
         assert "selection=%5B2026-02-01" in page.url
 
+    def test_a_plan_that_is_being_worked_out_is_no_plan(self, page: Page):
+        page.goto("/backfills/new?dag=make_stock_lists&selection=2026-02-01")
+        plan, held = page.get_by_role("region", name="Plan"), []
+        page.route("**/backfills/new?**", lambda route: held.append(route))
+        with page.expect_request("**/backfills/new?**"):
+            page.get_by_label("Keys", exact=True).fill("[2026-02-01...2026-02-04]")
+        expect(plan.locator("header")).to_have_css("opacity", "0.35")
+        held[0].continue_()
+        expect(plan.get_by_role("status")).to_have_text("4 to run")
+        expect(plan.locator("header")).to_have_css("opacity", "1")
+
     def test_two_clicks_start_one_backfill(self, page: Page):
         page.goto("/backfills/new?dag=make_stock_lists&selection=[2026-02-10...2026-02-12]&title=twice")
         page.get_by_role("button", name="Start backfill").dblclick()
