@@ -1,7 +1,7 @@
 """What has to be readable at common widths: keys, totals, the menu, what stands at the side."""
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.posting import post
 from tests.installed import Installation
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.browser
 
 BROKEN_KEYS = """() => [
   ...document.querySelectorAll(".rows :is(td, th) .key:not(.prose)"),
-  ...document.querySelectorAll(".owed .key, .notices .key, #panel .pictures .key"),
+  ...document.querySelectorAll(".owed .key, .notices .key, .offer .key, #panel .pictures .key"),
 ].filter((key) => {
   const range = document.createRange();
   range.selectNodeContents(key);
@@ -57,6 +57,15 @@ class TestKeys:
         page.locator(".rows :is(td, th) .key:not(.prose)").first.wait_for()
         assert page.evaluate(BROKEN_KEYS) == []
         assert page.evaluate(PAST_THE_EDGE) == 0
+
+    @pytest.mark.parametrize("width", [390, 1440])
+    def test_stand_on_one_line_where_a_plan_offers_to_make_them(self, page: Page, width: int):
+        page.set_viewport_size({"width": width, "height": 860})
+        page.goto("/backfills/new?dag=sum_up_visits&selection=2026-03-09&run=all")
+        expect(page.locator(".offer")).to_contain_text("count_visits would make 24 keys first")
+        assert page.locator(".offer .key").count() == 6
+        expect(page.locator(".offer")).to_contain_text("and 18 more")
+        assert page.evaluate(BROKEN_KEYS) == []
 
 
 class TestGrid:
