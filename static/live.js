@@ -91,7 +91,7 @@
   // Links that change a part of the page, or ask a question, have an address of their own: without scripts
   // they lead to a page. They are followed here, not by attributes of htmx on each, because a morph can turn one
   // link into another and would leave the listener of the first.
-  let opener = null; // the link for which a panel is on its way
+  const isWide = matchMedia("(min-width: 1080px)");
   const fetchInto = (id, address, options) => {
     const target = document.getElementById(id);
     htmx.trigger(target, "htmx:abort");
@@ -110,34 +110,18 @@
   document.addEventListener("click", (event) => {
     if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     const link = event.target.closest?.("a[href]");
-    const part = link?.dataset.part ?? link?.closest("[data-parts]")?.dataset.parts;
+    const beside = isWide.matches && link?.dataset.beside; // where there is no room, it leads to a page
+    const part = beside ? "panel" : link?.dataset.part ?? link?.closest("[data-parts]")?.dataset.parts;
     if (!link || !("dialog" in link.dataset || part) || part === "page") return;
     event.preventDefault();
-    const address = selected(link);
-    if (part === "panel") opener = link;
+    const address = beside || selected(link);
+    if (part === "panel") htmx.trigger(link, "panel");
     if (part) fetchInto(part, address, { swap: "outerHTML", push: address });
     else fetchInto("dialog", address, { swap: "innerHTML" });
   });
   document.addEventListener("htmx:afterSwap", ({ detail }) => {
     if (detail.target === dialog() && !dialog().open) dialog().showModal();
   });
-  // Where there is no room beside the grid the panel lies below it: one goes to what one has opened, the focus with
-  // one, and back to the square when it is closed.
-  const bring = (panel) => {
-    if (panel.getBoundingClientRect().top < innerHeight - 120) return;
-    panel.tabIndex = -1;
-    panel.focus({ preventScroll: true });
-    panel.scrollIntoView();
-  };
-  document.addEventListener("htmx:afterSettle", ({ detail }) => {
-    if (detail.elt.id !== "panel" || !opener) return;
-    opener = null;
-    if (detail.elt.dataset.live) bring(detail.elt);
-    else document.querySelector("table[data-grid] a.c[tabindex='0']")?.focus();
-  });
-  const isFresh = performance.getEntriesByType("navigation")[0]?.type === "navigate";
-  const linked = document.querySelector("#panel[data-live]");
-  if (linked && isFresh) bring(linked);
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-close]") && dialog()?.open) {
       event.preventDefault();

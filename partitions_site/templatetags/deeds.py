@@ -33,8 +33,9 @@ def deed(
     """A link to a deed: the right it needs, its words, the name of its screen, what goes into the address.
 
     `style` is its class, `of` what it is done to; with `whole_page` it is asked on a page of its own, not
-    in a dialog. For somebody without the right the same words stand there disabled, and say why: to whoever
-    points at them, reads them aloud, or tries (live.js).
+    in a dialog; `back` is where one is afterwards, if not where the deed itself leads. For somebody without
+    the right the same words stand there disabled, and say why: to whoever points at them, reads them aloud,
+    or tries (live.js).
     """
     of = query.pop("of", None)
     style, dialog = query.pop("style", "button"), "" if query.pop("whole_page", False) else " data-dialog"
@@ -45,6 +46,8 @@ def deed(
             refusals.why_not(context["request"].user, right, of),
             words,
         )
+    if not query.get("back"):
+        query.pop("back", None)
     address = reverse(screen, args=args) + (f"?{urlencode(query)}" if query else "")
     return format_html('<a class="{}" href="{}"{}>{}</a>', style, address, dialog, words)
 

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from core.models import Asset, AssetEvent, Dag
 from partitions_site.web import asset_tabs, boards, keys, written
 from partitions_site.web.confirm import check_meant
-from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, go, later, sight_of
+from partitions_site.web.http import HtmxRequest, allowed, answer, back_to, deed, found, go, later, sight_of
 from scheduling import asset_keys, board, dynamic, events, mapping
 from scheduling.algebra.errors import PartitionError
 from scheduling.asset_keys import AssetKey
@@ -55,7 +55,8 @@ def record(request: HtmxRequest) -> HttpResponse:
     key = given.get("key", "")
     means = _means(row, key, timezone.now())
     extra = given.get("extra", "")
-    context = {"asset": row, "key": key, "means": means, "problem": "", "back": _page_of(row, key)}
+    back = back_to(request, _page_of(row, key))
+    context = {"asset": row, "key": key, "means": means, "problem": "", "back": back}
     context |= {"extra": extra, "extra_wrong": written.problem(extra, "extra")}
     parts = ("assets/record.html", ("assets/_dialog.html", "assets/_tells.html"))
     if request.method != "POST":
@@ -73,7 +74,7 @@ def record(request: HtmxRequest) -> HttpResponse:
     for problem in mapping.refusals([recorded.event]):
         if sight_of(request).sees(problem.dag):
             messages.warning(request, f"{problem.dag} cannot count it: {problem.sentence}.")
-    return go(request, _page_of(row, key))
+    return go(request, back)
 
 
 def _means(row: Asset, key: str, now: datetime) -> dict[str, str]:

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from core.models import AssetEvent, Dag, DagRun, Dependency, Outlet
 from partitions_site.web import written
 from partitions_site.web.confirm import check_meant
-from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, go, later, sight_of
+from partitions_site.web.http import HtmxRequest, allowed, answer, back_to, deed, found, go, later, sight_of
 from scheduling import board, configuration, listening, runs, ticks
 from scheduling import meaning as meaning_of
 from scheduling.algebra.errors import PartitionError
@@ -99,9 +99,8 @@ def trigger(request: HtmxRequest) -> HttpResponse:
     except PartitionError as error:
         context |= {"problem": str(error)}
         return answer(request, "dags/trigger.html", "dags/_dialog.html", context, status=422)
-    if len(made) == 1:
-        return go(request, reverse("run", args=[made[0].pk]))
-    return go(request, f"{reverse('runs')}?{urlencode({'dag': row.dag_id})}")
+    several = f"{reverse('runs')}?{urlencode({'dag': row.dag_id})}"
+    return go(request, back_to(request, reverse("run", args=[made[0].pk]) if len(made) == 1 else several))
 
 
 @require_safe

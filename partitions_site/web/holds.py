@@ -1,4 +1,4 @@
-"""Held runs: what waits, for what, since when; and what a person may do about it."""
+"""Held runs: what waits, for what, and since when."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -7,14 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from django.http import HttpResponse
-from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_safe
 
 from core.models import Asset, Dag, DagRun, HeldRun
-from partitions_site.web import confirm
-from partitions_site.web.confirm import Question
-from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, later, sight_of
+from partitions_site.web.http import HtmxRequest, answer, found, later, sight_of, whole
 from scheduling import board, overdue
 from scheduling import holds as engine
 from scheduling.algebra.conditions import Leaf
@@ -24,7 +21,6 @@ from scheduling.belonging import Sight
 from scheduling.board import HeldFilter, Together
 from scheduling.expected import Owed
 
-CHANGE = "core.change_heldrun"
 VERDICTS = (Kind.BROKEN, Kind.UNREACHABLE, Kind.WAITING, Kind.SETTLING, Kind.PAUSED, Kind.READY)
 
 SHOWN_MISSING = 1000
@@ -64,9 +60,22 @@ class Standing:
         return max(0, len(self.progress.missing) - len(self.owed))
 
 
+def row_of(request: HtmxRequest, pk: int, right: str = "") -> HeldRun:
+    row: HeldRun = found(request, HeldRun.objects.select_related("dag", "run"), right, pk=pk)
+    return row
+
+
+def verdict_of(row: HeldRun) -> Verdict:
+    """What the engine would decide now."""
+    return engine.assess([row], now=timezone.now())[row.pk]
+
+
 @require_safe
 def held_runs(request: HtmxRequest) -> HttpResponse:
-    """All that is held: what is late and what never fires first. The rows poll this same address."""
+    """All that is held: what is late and what never fires first; with `run`, one of them beside the list.
+
+    The rows and the panel poll this same address.
+    """
     now = timezone.now()
     wanted = HeldFilter(
         verdict=request.GET.get("verdict", ""),
@@ -87,106 +96,40 @@ def held_runs(request: HtmxRequest) -> HttpResponse:
         "counts": later(_counts, wanted.sight),
         "dag_ids": later(lambda: list(_listening(wanted.sight).values_list("dag_id", flat=True))),
         "asset_names": later(lambda: list(_heard(wanted.sight).values_list("name", flat=True))),
+        "chosen_pk": (chosen_pk := whole(request.GET.get("run"))),
+        "chosen": later(_chosen, chosen_pk, wanted.sight, now) if chosen_pk else None,
     }
-    return answer(request, "held/list.html", "held/_rows.html", context)
+    return answer(request, "held/list.html", ("held/_rows.html", "held/_panel.html"), context)
 
 
 @require_safe
 def held_run(request: HtmxRequest, pk: int) -> HttpResponse:
     """Why is this run held? The page polls this same address until the run it became has ended."""
-    row, now = _get(request, pk), timezone.now()
-    verdict = later(lambda: _verdict(row))
-    context = {
-        "now": now,
+    row, now = row_of(request, pk), timezone.now()
+    context = {"now": now, **_told(row, now)}
+    return answer(request, "held/detail.html", "held/_now.html", context)
+
+
+def _chosen(pk: int, sight: Sight, now: datetime) -> dict[str, Any]:
+    """The held run beside the list; nothing if there is none, of those that are shown."""
+    row = HeldRun.objects.filter(sight.dags("dag"), pk=pk).select_related("dag", "run").first()
+    return _told(row, now) if row else {}
+
+
+def _told(row: HeldRun, now: datetime) -> dict[str, Any]:
+    """What there is to tell of one held run, or of what became of it."""
+    verdict = later(verdict_of, row)
+    is_open = row.state == HeldRun.State.HELD
+    return {
         "row": row,
         "verdict": verdict,
         "is_late": bool(row.late_at and row.late_at <= now),
         "assets": later(lambda: _standings(row, verdict)),
         "rounds": later(lambda: list(_rounds(row))),
         "reason": later(board.reason_of_end, row),
-        "is_open": row.state == HeldRun.State.HELD,
-        "is_moving": row.state == HeldRun.State.HELD
-        or bool(row.run and row.run.state not in DagRun.FINISHED),
+        "is_open": is_open,
+        "is_moving": is_open or bool(row.run and row.run.state not in DagRun.FINISHED),
     }
-    return answer(request, "held/detail.html", "held/_now.html", context)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@allowed(CHANGE)
-def fire(request: HtmxRequest, pk: int) -> HttpResponse:
-    """Fire it now with what it has."""
-    row = _get(request, pk, CHANGE)
-    verdict = _verdict(row)
-    missing = [f"{each.leaf.words()}: {each.sentence()}" for each in verdict.progress if each.missing]
-    lacking = (
-        [f"It runs without {'; '.join(missing)}. The run records which keys were missing."] if missing else []
-    )
-    question = Question(
-        title="Fire now?",
-        sentences=(
-            f"{row.dag} runs for {row.partition_key or 'no key'} as soon as a worker is free.",
-            *lacking,
-        ),
-        button="Fire now",
-        back=reverse("held_run", args=[pk]),
-    )
-
-    def do() -> tuple[str, str]:
-        run = engine.fire_now(row, deed=deed(request), at=timezone.now())
-        return reverse("run", args=[run.pk]), f"Fired: {row.dag} runs for {row.partition_key}."
-
-    return confirm.act(request, question, do, lambda: _over(request, pk))
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@allowed(CHANGE)
-def cancel(request: HtmxRequest, pk: int) -> HttpResponse:
-    """Close it without a run."""
-    row = _get(request, pk, CHANGE)
-    question = Question(
-        title="Cancel this held run?",
-        sentences=(
-            f"{row.dag} will not run for {row.partition_key} with what has arrived so far.",
-            "The next event for this key opens a new round, and data that is there counts again.",
-        ),
-        button="Cancel held run",
-        back=reverse("held_run", args=[pk]),
-        is_grave=True,
-    )
-
-    def do() -> tuple[str, str]:
-        engine.cancel(row, deed=deed(request), at=timezone.now())
-        return reverse(
-            "held_run", args=[pk]
-        ), f"Cancelled: {row.dag} {row.partition_key} is not held any more."
-
-    return confirm.act(request, question, do, lambda: _over(request, pk))
-
-
-def _over(request: HtmxRequest, pk: int) -> Question | None:
-    """What there is to say of one that somebody, or the engine, has closed."""
-    row = _get(request, pk)
-    if row.state == HeldRun.State.HELD:
-        return None
-    run = row.run
-    return Question(
-        title="It is not held any more",
-        sentences=(
-            f"{row.dag} {row.partition_key}: {row.state}{f' by {row.closed_by}' if row.closed_by else ''}.",
-        ),
-        button="",
-        back=reverse("held_run", args=[pk]),
-        leads_to=(reverse("run", args=[run.pk]), f"Its run: {run.state}") if run else None,
-    )
-
-
-def _get(request: HtmxRequest, pk: int, right: str = "") -> HeldRun:
-    row: HeldRun = found(request, HeldRun.objects.select_related("dag", "run"), right, pk=pk)
-    return row
-
-
-def _verdict(row: HeldRun) -> Verdict:
-    return engine.assess([row], now=timezone.now())[row.pk]
 
 
 def _page(wanted: HeldFilter, after: str, now: datetime) -> dict[str, Any]:

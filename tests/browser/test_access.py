@@ -33,6 +33,7 @@ SCREENS = {
     "no held run": "/held?key=nothing+of+the+kind",
     "held runs, late": "/held?late=yes",
     "held run": "/held/1",
+    "held run beside the list": "/held?run=2",
     "fire now": "/held/2/fire",
     "cancel a held run": "/held/2/cancel",
     "Dags": "/dags",

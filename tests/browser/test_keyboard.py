@@ -54,13 +54,12 @@ def test_from_held_to_fired(page: Page, installation: Installation):
     row = page.get_by_role("row").filter(has_text="2026-03-14").filter(has_text="sum_up_visits")
     expect(row).to_contain_text("hours 09, 11, 22")
     go_to(page, "2026-03-14", exactly=True)
-    page.wait_for_url("**/held/*")
+    beside = page.get_by_role("complementary", name="Held run")
+    expect(beside).to_be_focused()
     go_to(page, "Trigger count_visits…")
     expect(page.get_by_role("dialog").get_by_label("Partition key")).to_have_value("2026-03-14T09:00:00")
     go_to(page, "Trigger", exactly=True)
-    page.wait_for_url("**/runs/*")
-    go_to(page, "Held runs")
-    page.wait_for_url("**/held")
+    expect(beside.get_by_role("link", name="Its run: success")).to_be_visible()
     expect(row).to_have_count(0)
 
 

@@ -58,7 +58,7 @@ def test_from_held_to_its_last_hour(phone: Page, installation: Installation):
     dialog = phone.get_by_role("dialog")
     expect(dialog.get_by_role("button", name="Record event")).to_be_in_viewport()
     dialog.get_by_role("button", name="Record event").tap()
-    phone.wait_for_url("**/assets/hourly_sales?key=**")
+    expect(phone.get_by_role("link", name="Its run: success")).to_be_visible()
     phone.goto("/held?dag=sum_up_sales&key=2026-03-09")
     expect(phone.get_by_text("No held run matches.")).to_be_visible()
 

@@ -42,7 +42,8 @@ def address(name, things):
         "pk": things.get(NUMBERS.get(name.split("_")[0])),
     }
     here = reverse(name, kwargs={key: known[key] for key in pattern.converters})
-    return f"{here}?dag={things['dag_id']}&asset={things['asset']}&key={things['key']}"
+    asked = {each: things[each] for each in ("dag_id", "asset", "key", "held_run_id")}
+    return "{here}?dag={dag_id}&asset={asset}&key={key}&run={held_run_id}".format(here=here, **asked)
 
 
 def form(things):

@@ -107,7 +107,8 @@ class TestDetail:
         assert "Missing 3" in page.text
         assert page.links["2026-03-10T09:00:00"] == "/assets/hourly?key=2026-03-10T09%3A00%3A00"
         triggers = [each.attributes["href"] for each in page.all("a") if each.text == "Trigger ingest…"]
-        assert triggers[0] == "/trigger?dag=ingest&key=2026-03-10T09%3A00%3A00"
+        back = f"&back=%2Fheld%2F{day.pk}"
+        assert triggers[0] == f"/trigger?dag=ingest&key=2026-03-10T09%3A00%3A00{back}"
         assert len(triggers) == 3
 
     def test_keys_that_are_owed_alike_are_one_row(self, visitor):

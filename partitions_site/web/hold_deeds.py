@@ -1,0 +1,84 @@
+"""What a person may do about a held run: fire it now, or cancel it."""
+
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from core.models import HeldRun
+from partitions_site.web import confirm
+from partitions_site.web.confirm import Question
+from partitions_site.web.holds import row_of, verdict_of
+from partitions_site.web.http import HtmxRequest, allowed, back_to, deed
+from scheduling import holds as engine
+
+CHANGE = "core.change_heldrun"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(CHANGE)
+def fire(request: HtmxRequest, pk: int) -> HttpResponse:
+    """Fire it now with what it has."""
+    row = row_of(request, pk, CHANGE)
+    verdict = verdict_of(row)
+    missing = [f"{each.leaf.words()}: {each.sentence()}" for each in verdict.progress if each.missing]
+    lacking = (
+        [f"It runs without {'; '.join(missing)}. The run records which keys were missing."] if missing else []
+    )
+    question = Question(
+        title="Fire now?",
+        sentences=(
+            f"{row.dag} runs for {row.partition_key or 'no key'} as soon as a worker is free.",
+            *lacking,
+        ),
+        button="Fire now",
+        back=back_to(request, reverse("held_run", args=[pk])),
+    )
+
+    def do() -> tuple[str, str]:
+        run = engine.fire_now(row, deed=deed(request), at=timezone.now())
+        return back_to(
+            request, reverse("run", args=[run.pk])
+        ), f"Fired: {row.dag} runs for {row.partition_key}."
+
+    return confirm.act(request, question, do, lambda: _over(request, pk))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@allowed(CHANGE)
+def cancel(request: HtmxRequest, pk: int) -> HttpResponse:
+    """Close it without a run."""
+    row = row_of(request, pk, CHANGE)
+    question = Question(
+        title="Cancel this held run?",
+        sentences=(
+            f"{row.dag} will not run for {row.partition_key} with what has arrived so far.",
+            "The next event for this key opens a new round, and data that is there counts again.",
+        ),
+        button="Cancel held run",
+        back=back_to(request, reverse("held_run", args=[pk])),
+        is_grave=True,
+    )
+
+    def do() -> tuple[str, str]:
+        engine.cancel(row, deed=deed(request), at=timezone.now())
+        return question.back, f"Cancelled: {row.dag} {row.partition_key} is not held any more."
+
+    return confirm.act(request, question, do, lambda: _over(request, pk))
+
+
+def _over(request: HtmxRequest, pk: int) -> Question | None:
+    """What there is to say of one that somebody, or the engine, has closed."""
+    row = row_of(request, pk)
+    if row.state == HeldRun.State.HELD:
+        return None
+    run = row.run
+    return Question(
+        title="It is not held any more",
+        sentences=(
+            f"{row.dag} {row.partition_key}: {row.state}{f' by {row.closed_by}' if row.closed_by else ''}.",
+        ),
+        button="",
+        back=back_to(request, reverse("held_run", args=[pk])),
+        leads_to=(reverse("run", args=[run.pk]), f"Its run: {run.state}") if run else None,
+    )
