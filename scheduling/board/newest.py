@@ -14,7 +14,7 @@ from core.models import Partition
 from scheduling.board.cells import Cells, Look
 from scheduling.board.choice import spelled_stretch
 
-MOST_ASKED = 2000
+MOST_ASKED = 500
 """Partitions of which it is asked whether they have data: of each asset its share, the newest."""
 
 UNTOLD = (Look.RUNNING, Look.FAILED)
