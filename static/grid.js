@@ -105,6 +105,7 @@
     const sees = (cell) => cell.left >= left && cell.right <= edge.right && cell.top >= top && cell.bottom <= edge.bottom;
     if (marked.length && !marked.some(sees)) box.scrollBy(marked[0].left - left - 8, marked[0].top - top - 8);
   };
+  document.querySelector(".lineage .on")?.scrollIntoView({ inline: "center", block: "nearest" });
   // One who zooms by keyboard goes on where they have come to: at the period they come out of, or at the first square.
   let left = null; // the period that is left
   document.addEventListener("click", ({ target, detail }) => {

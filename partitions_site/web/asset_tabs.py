@@ -12,7 +12,10 @@ from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.partitions import Partitions
 from scheduling.belonging import Sight
 
-TABS = ("partitions", "events", "definition")
+TABS = ("partitions", "events", "lineage", "definition")
+
+COLUMNS = 60
+"""Columns of a bar on a card."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,8 @@ def context_of(tab: str, request: HtmxRequest, row: Asset, now: datetime) -> dic
             "after": after,
             "page": later(board.events, row, key=wanted, after=after),
         }
+    if tab == "lineage":
+        return {"lineage": later(_lineage, row, sight_of(request), now)}
     if tab == "definition":
         return {
             "defined": later(_defined, row, now),
@@ -51,6 +56,16 @@ def context_of(tab: str, request: HtmxRequest, row: Asset, now: datetime) -> dic
             "readers": later(lambda: list(_readers(row, sight_of(request)))),
         }
     return {}
+
+
+def _lineage(row: Asset, sight: Sight, now: datetime) -> dict[str, Any]:
+    """The cards of its lineage, each asset with the bar of its history."""
+    drawn = board.lineage(row, sight=sight)
+    assets = [card.asset for card in drawn.cards if card.asset]
+    states = board.read(assets, now=now, patient=False)
+    bars = {pk: board.draw(each.cells, most=COLUMNS) for pk, each in states.items()}
+    cards = [(card, bars[card.asset.pk] if card.asset else None) for card in drawn.cards]
+    return {"drawn": drawn, "cards": cards}
 
 
 def _defined(row: Asset, now: datetime) -> Defined:

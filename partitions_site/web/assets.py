@@ -41,7 +41,7 @@ def asset(request: HtmxRequest, name: str) -> HttpResponse:
     }
     parts = (
         *("assets/_board.html", "assets/_panel.html", "assets/_events.html"),
-        "assets/_readout.html",
+        *("assets/_lineage.html", "assets/_readout.html"),
     )
     return answer(request, "assets/asset.html", parts, context)
 

@@ -24,6 +24,7 @@ from scheduling.board.grids import lay_out
 from scheduling.board.heat import Heat, measure, number
 from scheduling.board.keylists import KeyLine, listed, listed_at
 from scheduling.board.lateness import late_among, late_keys
+from scheduling.board.lineages import Lineage, lineage
 from scheduling.board.lists import (
     HeldFilter,
     JournalFilter,
@@ -62,6 +63,7 @@ __all__ = [
     "JournalFilter",
     "KeyLine",
     "Lack",
+    "Lineage",
     "Look",
     "Need",
     "Newest",
@@ -94,6 +96,7 @@ __all__ = [
     "late_among",
     "late_keys",
     "lay_out",
+    "lineage",
     "lines",
     "listed",
     "listed_at",

@@ -30,6 +30,7 @@ SCREENS = {
     "asset-slice": "/assets/hourly_temperature?zoom=2010-03&in.city=seattle",
     "asset-list": "/assets/daily_temperature?state=held",
     "asset-live": "/assets/machine_load",
+    "asset-lineage": "/assets/daily_temperature?tab=lineage",
     "asset-heat": "/assets/daily_temperature?zoom=2010&heat=mean",
     "held": "/held",
     "dags": "/dags",

@@ -25,6 +25,7 @@ SCREENS = {
     "asset, a slice of a matrix": "/assets/shelves?in.aisle=a",
     "asset, a line for each segment": "/assets/shelves?heat=items",
     "asset, events": "/assets/hourly_sales?tab=events",
+    "asset, lineage": "/assets/daily_sales?tab=lineage",
     "asset, definition": "/assets/hourly_sales?tab=definition",
     "asset, unexpected keys": "/assets/hourly_sales?state=unexpected",
     "asset without partitions": "/assets/invoices",

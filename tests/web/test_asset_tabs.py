@@ -78,3 +78,26 @@ def test_an_unknown_tab_is_the_first(visitor):
     world.asset("sales")
     page = read(visitor.get("/assets/sales?tab=nonsense"))
     assert page.all("a", **{"aria-current": "page"})[-1].text == "Partitions"
+
+
+class TestLineage:
+    def test_leads_to_each_asset_and_dag_and_tells_how_it_stands(self, visitor):
+        consumer("sum", {"hourly": HOURS_TO_DAY}, writes=["daily"])
+        emit("hourly", "2026-03-10T01:00:00", "2026-03-10T02:00:00")
+        page = read(visitor.get("/assets/daily?tab=lineage"))
+        cards = [each for each in page.all("a") if "card" in each.attributes.get("class", "")]
+        assert {each.attributes["aria-label"]: each.attributes["href"] for each in cards} == {
+            "hourly: 2 materialized; from 2026-03-10T01 to 2026-03-10T02": "/assets/hourly?tab=lineage",
+            "Dag sum": "/dags/sum",
+            "daily: no partitions": "/assets/daily?tab=lineage",
+        }
+        assert [each.attributes["aria-label"] for each in cards if "aria-current" in each.attributes] == [
+            "daily: no partitions"
+        ]
+        assert len(page.all("path", class_="link")) == 2
+        assert visitor.part("/assets/daily?tab=lineage", "lineage").status_code == 200
+
+    def test_of_what_stands_alone_says_so(self, visitor):
+        emit("alone", "k")
+        text = read(visitor.get("/assets/alone?tab=lineage")).text
+        assert "No Dag here writes alone or listens to it." in text

@@ -41,6 +41,7 @@ PAGES = (
     "/assets/reports",
     "/assets/reports?state=held",
     "/assets/hours?key=2026-01-01T00:00",
+    "/assets/stores?tab=lineage",
     "/held",
     "/dags",
     "/dags/report 0",
