@@ -117,6 +117,20 @@ class TestLive:
         assert second.value.status == 304
         expect(page.get_by_role("heading", name="Files")).to_be_visible()
 
+    def test_a_tab_that_nobody_sees_asks_for_nothing_until_it_is_seen(self, page: Page):
+        page.add_init_script(
+            "Object.defineProperty(document, 'hidden', { get: () => window.isAway === true })"
+        )
+        page.clock.install()
+        page.goto("/definitions")
+        page.evaluate("window.isAway = true")
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.clock.run_for(60_000)
+        assert asked == []
+        with page.expect_request(lambda request: request.headers.get("hx-target") == "now"):
+            page.evaluate("window.isAway = false; document.dispatchEvent(new Event('visibilitychange'))")
+
     def test_an_ended_session_leads_to_the_sign_in_and_back(self, page: Page, context: BrowserContext):
         page.goto("/held")
         context.clear_cookies()
