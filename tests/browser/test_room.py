@@ -11,6 +11,7 @@ pytestmark = pytest.mark.browser
 BROKEN_KEYS = """() => [
   ...document.querySelectorAll(".rows :is(td, th) .key:not(.prose)"),
   ...document.querySelectorAll(".owed .key, .notices .key, .offer .key, #panel .pictures .key"),
+  ...document.querySelectorAll(".field .hint code"),
 ].filter((key) => {
   const range = document.createRange();
   range.selectNodeContents(key);
@@ -66,6 +67,15 @@ class TestKeys:
         assert page.locator(".offer .key").count() == 6
         expect(page.locator(".offer")).to_contain_text("and 18 more")
         assert page.evaluate(BROKEN_KEYS) == []
+
+    @pytest.mark.parametrize("width", [390, 1100, 1440])
+    @pytest.mark.parametrize("path", ["/dags/sum_up_sales", "/dags/price_markets", "/backfills/new"])
+    def test_examples_of_a_form_stand_on_one_line(self, page: Page, path: str, width: int):
+        page.set_viewport_size({"width": width, "height": 860})
+        page.goto(path)
+        page.locator(".field .hint code").first.wait_for()
+        assert page.evaluate(BROKEN_KEYS) == []
+        assert page.evaluate(PAST_THE_EDGE) == 0
 
 
 class TestGrid:
