@@ -2,19 +2,18 @@
 
 import re
 import secrets
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from operator import itemgetter
 
 from django.db.models import Min, Q
 
 from core import bulk
-from core.models import AssetEvent, Backfill, BackfillPartition, BackfillTarget, Dag, DagRun
+from core.models import AssetEvent, Backfill, BackfillPartition, BackfillTarget, DagRun
 from scheduling import filing, firing, listening, newruns, rounds, runs
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.timetables import PartitionedAssetTimetable
-from scheduling.backfills import outcomes
+from scheduling.backfills import adopting, outcomes
 from scheduling.backfills.asking import MOST_KEYS_PER_RUN
 from scheduling.backfills.outcomes import Ended, Outcome
 from scheduling.newruns import NewRun
@@ -32,7 +31,6 @@ slot gets free. Only claims say how many run."""
 MOST_RUNS = 1000
 """Runs that are queued in one transaction."""
 
-UNDER_WAY = (DagRun.State.QUEUED, DagRun.State.RUNNING)
 SAFE_IN_RUN_ID = re.compile(r"[A-Za-z0-9_.~:+-]{1,100}")
 
 
@@ -53,7 +51,7 @@ def queue(backfill: Backfill, targets: Sequence[BackfillTarget], now: datetime) 
     queued = Queued()
     for target in reversed(targets):
         if allowed > queued.runs:
-            _queue(_Queueing(backfill, target, now, unrouted), queued, allowed - queued.runs)
+            _queue(_Queueing(backfill, target, targets, now, unrouted), queued, allowed - queued.runs)
     queued.more |= queued.runs == allowed < room or unrouted is not None
     return queued
 
@@ -74,6 +72,7 @@ def _ahead(backfill: Backfill, now: datetime) -> int:
 class _Queueing:
     backfill: Backfill
     target: BackfillTarget
+    targets: Sequence[BackfillTarget]
     now: datetime
     unrouted: datetime | None
 
@@ -89,7 +88,7 @@ def _queue(of: _Queueing, queued: Queued, room: int) -> None:
         return
     if _listens(of.target):
         rounds.lock([(of.target.dag_id, row.key) for row in rows])
-    adopted = _adopted(of, rows)
+    adopted = adopting.adopted(of.backfill, of.target, of.targets, rows)
     bulk.update(Item, ("state", "run_id"), [(pk, State.STARTED.value, run) for pk, run in adopted.items()])
     dates, refused = _dated(of, [row for row in rows if row.pk not in adopted])
     outcomes.record(refused)
@@ -121,39 +120,6 @@ def _oldest_unrouted(backfill: Backfill) -> datetime | None:
     unrouted = AssetEvent.objects.filter(routed_at=None, source_run__backfill=backfill)
     oldest: datetime | None = unrouted.aggregate(oldest=Min("timestamp"))["oldest"]
     return oldest
-
-
-def _adopted(of: _Queueing, rows: Sequence[Item]) -> dict[int, int]:
-    """Partitions that a run does which is there: one under way, or one that their upstream has started since.
-
-    One of this backfill is that only if somebody has tried it again before its partition, and one that has
-    failed is none: the partition would fail with it, however often it is tried again.
-
-    :returns: the primary key of the run by that of the partition.
-    """
-    unripe = {row.key: row for row in rows if row.ripe_at is None}
-    ripe = {row.key: row for row in rows if row.ripe_at is not None}
-    adopted = {unripe[key].pk: run_pk for key, run_pk in _under_way(of.target.dag, unripe) if key in unripe}
-    if ripe:
-        runs_of_dag = DagRun.objects.filter(dag=of.target.dag, partition_key__in=ripe)
-        others = runs_of_dag.filter(Q(state__in=UNDER_WAY) | ~Q(backfill=of.backfill))
-        since = others.exclude(state__in=[DagRun.State.FAILED, DagRun.State.CANCELLED]).order_by("pk")
-        for key, run_pk, queued_at in since.values_list("partition_key", "pk", "queued_at"):
-            row = ripe[key or ""]
-            if row.ripe_at and queued_at >= row.ripe_at:
-                adopted[row.pk] = run_pk
-    return adopted
-
-
-def _under_way(dag: Dag, keys: Collection[str]) -> Iterator[tuple[str, int]]:
-    """(key, run) for the runs of `dag` that have not ended and are for one of `keys`, or for several keys."""
-    runs_of_dag = DagRun.objects.filter(dag=dag, state__in=UNDER_WAY)
-    alone = runs_of_dag.filter(partition_key__in=keys).values_list("partition_key", "pk")
-    found = [(key or "", pk) for key, pk in alone]
-    if dag.max_keys_per_run != 1:
-        ranged = runs_of_dag.filter(partition_keys__isnull=False).values_list("partition_keys", "pk")
-        found += [(key, pk) for several, pk in ranged for key in several or ()]
-    yield from sorted(found, key=itemgetter(1))
 
 
 def _start(of: _Queueing, rows: Sequence[Item], dates: Dates) -> list[DagRun]:

@@ -1,15 +1,15 @@
 """Partitions that wait for upstream keys of their backfill: looked at when one of those has ended."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from core import bulk
-from core.models import BackfillPartition, BackfillTarget, Outlet
+from core.models import BackfillPartition, BackfillTarget
 from scheduling import listening
-from scheduling.backfills import outcomes, upstream
+from scheduling.backfills import outcomes, preceding, upstream
 from scheduling.backfills.outcomes import Ended, Outcome
+from scheduling.backfills.preceding import Before, Sources, sources_of
 from scheduling.listening import BrokenDefinition, DagListening
 
 State = BackfillPartition.State
@@ -18,24 +18,6 @@ PORTION = 1000
 
 MOST_NAMED = 3
 FAILED = (State.FAILED, State.BLOCKED, State.CANCELLED)
-
-Sources = Mapping[int, Sequence[BackfillTarget]]
-"""The targets of the backfill that write each asset."""
-
-
-@dataclass(frozen=True, slots=True)
-class Before:
-    """One upstream partition of the same backfill."""
-
-    asset_id: int
-    dag_id: str
-    key: str
-    state: str
-    ended_at: datetime | None
-
-    @property
-    def is_open(self) -> bool:
-        return self.state in BackfillPartition.OPEN
 
 
 def look(targets: Sequence[BackfillTarget], ended: Ended, now: datetime) -> None:
@@ -46,7 +28,7 @@ def look(targets: Sequence[BackfillTarget], ended: Ended, now: datetime) -> None
     ended = defaultdict(list, {pk: list(keys) for pk, keys in ended.items() if keys})
     if not ended or not any(target.layer for target in targets):
         return
-    sources = _sources(targets)
+    sources = sources_of(targets)
     heard = listening.of_dags([target.dag for target in targets if target.layer])
     for target in targets:
         if not target.layer:
@@ -69,7 +51,7 @@ def look_again(targets: Sequence[BackfillTarget], now: datetime) -> Ended:
 
     :returns: what has ended by that.
     """
-    sources = _sources(targets)
+    sources = sources_of(targets)
     ended: Ended = {}
     for target in targets:
         if not target.layer:
@@ -84,15 +66,6 @@ def look_again(targets: Sequence[BackfillTarget], now: datetime) -> Ended:
             rows = list(waiting.filter(key__in=keys[start : start + PORTION]))
             ended[target.pk] += _look_at(target, rows, answer, sources, now)
     return ended
-
-
-def _sources(targets: Sequence[BackfillTarget]) -> Sources:
-    by_dag = {target.dag_id: target for target in targets}
-    found: dict[int, list[BackfillTarget]] = defaultdict(list)
-    outlets = Outlet.objects.filter(dag__in=by_dag).values_list("asset_id", "dag_id").distinct()
-    for asset_id, dag_id in outlets:
-        found[asset_id].append(by_dag[dag_id])
-    return found
 
 
 def _led_to(heard: DagListening, sources: Sources, ended: Ended) -> Iterable[str]:
@@ -111,7 +84,7 @@ def _look_at(
     now: datetime,
 ) -> list[str]:
     """Make `rows` ready, or block them, if nothing that they wait for is open. The keys that were blocked."""
-    before = _before(heard, sources, [row.key for row in rows])
+    before = preceding.before(heard, sources, [row.key for row in rows])
     ripe = [row for row in rows if not any(each.is_open for each in before[row.key])]
     gone: dict[int, set[str]] = defaultdict(set)
     for row in ripe:
@@ -132,33 +105,6 @@ def _look_at(
     ]
     outcomes.record(blocked)
     return [each.key for each in blocked] + outcomes.stop_chain(target, blocked)
-
-
-def _before(heard: DagListening, sources: Sources, keys: Sequence[str]) -> dict[str, list[Before]]:
-    """By key, the upstream partitions of the backfill that it needs; all of them where that is not known."""
-    found: dict[str, list[Before]] = {key: [] for key in keys}
-    for asset_id in heard.leaf_of:
-        mapper = heard.mapper(asset_id)
-        needed = {key: upstream.needs(mapper, key) for key in keys}
-        for source in sources.get(asset_id, ()):
-            known = _partitions(asset_id, source, needed.values())
-            for key, names in needed.items():
-                found[key] += (
-                    known.values() if names is None else [known[name] for name in names if name in known]
-                )
-    return found
-
-
-def _partitions(
-    asset_id: int, source: BackfillTarget, needed: Collection[Collection[str] | None]
-) -> dict[str, Before]:
-    rows = BackfillPartition.objects.filter(target=source)
-    if None not in needed:
-        rows = rows.filter(key__in={name for names in needed for name in names or ()})
-    return {
-        key: Before(asset_id, source.dag.dag_id, key, state, ended_at)
-        for key, state, ended_at in rows.values_list("key", "state", "run__ended_at")
-    }
 
 
 def _ripe_at(before: Iterable[Before], now: datetime) -> datetime:

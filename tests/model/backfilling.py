@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from tests.model import judgement
-from tests.model.planning import Planning
+from tests.model.adopting import Adopting
 from tests.model.plans import Ask, Backfill, Item, Plan, Target
 from tests.model.records import Consumer, Held, Run
-from tests.model.supposing import AsIf, needs
+from tests.model.supposing import AsIf
 
 AHEAD = 2
 """How many times its limit a backfill has queued and running."""
@@ -15,7 +15,7 @@ FAILED = ("failed", "blocked")
 UNDONE = (*FAILED, "cancelled")
 
 
-class Backfills(Planning):
+class Backfills(Adopting):
     """`now` is set by whoever drives it."""
 
     def start(self, ask: Ask, plan: Plan, order: dict[str, Sequence[str]]) -> None:
@@ -147,16 +147,6 @@ class Backfills(Planning):
         ends = [each.run.ended_at for _, each in before if each.run and each.run.ended_at]
         item.ripe_at = max(ends, default=self.now)
 
-    def _before(self, backfill: Backfill, consumer: Consumer, key: str) -> Iterator[tuple[str, Item]]:
-        """What `key` needs of the upstream keys of the backfill; all of them where that is not known."""
-        targets = {target.name: target for target in backfill.targets}
-        for asset, mapper in consumer.mappers.items():
-            needed = needs(mapper, key)
-            for source in self.sources(asset, targets):
-                for item in targets[source].items:
-                    if needed is None or item.key in needed:
-                        yield asset, item
-
     def _launch(self, backfill: Backfill, target: Target, room: int, refused: list[Item]) -> int:
         """As many runs as there is room for, of the next keys. How many; `refused` get those that end."""
         coming = self._coming(backfill, target, room)
@@ -186,22 +176,6 @@ class Backfills(Planning):
     def _is_ahead(self, run: Run) -> bool:
         could = run.state == "queued" and (run.run_after is None or run.run_after <= self.now)
         return run.state == "running" or could
-
-    def _is_adopted(self, backfill: Backfill, item: Item, name: str) -> bool:
-        """A run of that key does it that is under way, or that its upstream has started since, not badly."""
-        runs = [run for run in self.runs if run.consumer.name == name and item.key in run.keys]
-        if item.ripe_at is None:
-            runs = [run for run in runs if run.is_under_way]
-        else:
-            others = [run for run in runs if run.state == "success" and run not in backfill.runs]
-            runs = [
-                run
-                for run in runs
-                if (run.is_under_way or run in others) and run.key and run.queued_at >= item.ripe_at
-            ]
-        if runs:
-            item.state, item.run = "started", runs[-1]
-        return bool(runs)
 
     def _begin(self, consumer: Consumer, items: Sequence[Item]) -> Run:
         """A run, in which the held runs of its keys end."""
