@@ -12,7 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from core.models import BackfillPartition, Dag, DagRun, HeldRun, MappingProblem
-from scheduling import coming, listening, overdue, queueing, runs, whatif
+from scheduling import coming, listening, overdue, queueing, runs, whatif, without
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.lacking import Lack, lacks_of
 from scheduling.algebra.timetables import AssetTimetable, PartitionedAssetTimetable
@@ -140,7 +140,8 @@ def _of_held(row: HeldRun, now: datetime) -> Explanation:
 def _of_ended(dag: Dag, key: str, run: DagRun) -> Explanation:
     ended = f"{run.ended_at:%Y-%m-%d %H:%M:%S} UTC" if run.ended_at else "before"
     if run.state == DagRun.State.SUCCESS:
-        return Explanation(dag, key, Standing.DONE, f"It has run: its last run ended well at {ended}.")
+        sentence = f"It has run: its last run ended well at {ended}{without.in_words(run)}."
+        return Explanation(dag, key, Standing.DONE, sentence)
     if run.state == DagRun.State.FAILED:
         error = run.error.strip().rpartition("\n")[2]
         sentence = f"It ran and failed at {ended}{f': {error}' if error else ''}"

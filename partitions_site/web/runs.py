@@ -22,7 +22,7 @@ from partitions_site.web.http import (
     sight_of,
     whole,
 )
-from scheduling import board, corrections
+from scheduling import board, corrections, without
 from scheduling import runs as engine
 from scheduling.board import RunFilter
 from scheduling.runs import NotRunnable
@@ -77,7 +77,7 @@ def run(request: HtmxRequest, pk: int) -> HttpResponse:
         "is_open": row.state not in DagRun.FINISHED,
         "made_from": later(board.made_from, row),
         "held_run": later(lambda: row.held_runs.first() if row.partition_keys is None else None),
-        "without": later(board.fired_without, row),
+        "without": later(without.fired_without, row),
         "reason": later(board.reason_of, row),
         "produced": later(_produced, row),
         "log": later(_log, row, everything),

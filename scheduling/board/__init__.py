@@ -19,7 +19,7 @@ from scheduling.board.choice import Choice, choose, chosen, example, spelled
 from scheduling.board.dags import DagLine, lines, next_ticks, schedule_words, suggestions
 from scheduling.board.drawn import Lack
 from scheduling.board.excerpts import Excerpt
-from scheduling.board.firing import Without, fired_without, reason_of, reason_of_end
+from scheduling.board.firing import reason_of, reason_of_end
 from scheduling.board.grids import lay_out
 from scheduling.board.heat import Heat, measure, number
 from scheduling.board.keylists import KeyLine, listed, listed_at
@@ -78,7 +78,6 @@ __all__ = [
     "Stretch",
     "Tally",
     "Together",
-    "Without",
     "backfills",
     "choose",
     "chosen",
@@ -87,7 +86,6 @@ __all__ = [
     "events",
     "example",
     "facts",
-    "fired_without",
     "flow",
     "held_runs",
     "in_lanes",

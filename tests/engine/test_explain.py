@@ -36,6 +36,41 @@ def named(explanation):
     return [(fact.leaf.words(), fact.key) for fact in explanation.facts]
 
 
+class TestHasRun:
+    """One that did not wait for some keys says so: it is not as whole as it looks."""
+
+    def made(self, *missing, **options):
+        made = consumer("sum", {"hourly": HOURS_TO_DAY | options})
+        emit("hourly", *hours(DAY, *(n for n in range(24) if n not in missing)))
+        turn()
+        return made
+
+    def said(self, made):
+        if row := HeldRun.objects.held().first():
+            holds.fire_now(row, deed=ALICE, at=NOW)
+        world.finish(world.start(DagRun.objects.get()))
+        found = why(made)
+        assert found.standing is Standing.DONE
+        return found.sentence.partition(" UTC")[2]
+
+    def test_without_what_a_person_did_not_wait_for(self, db):
+        assert self.said(self.made(9, 22)) == ", without hours 09, 22."
+
+    def test_without_what_its_wait_policy_did_not_wait_for(self, db):
+        made = self.made(3, wait_policy={"type": "MinimumCount", "n": -1})
+        assert self.said(made) == ", without hour 03."
+
+    def test_and_of_which_asset_where_there_are_several(self, db):
+        made = consumer("sum", {"hourly": HOURS_TO_DAY, "daily": IDENTITY, "regional": HOURS_TO_DAY})
+        emit("hourly", *hours(DAY, *range(23)))
+        turn()
+        words = ", without hour 23 of hourly, without hours 00–23 of regional."
+        assert self.said(made) == words
+
+    def test_without_nothing_where_nothing_was_missing(self, db):
+        assert self.said(self.made()) == "."
+
+
 class TestHeld:
     @pytest.fixture
     def summing(self, db):
