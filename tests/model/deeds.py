@@ -77,6 +77,8 @@ class Deeds(RuleBasedStateMachine):
     def _backfill(self, ask):
         plan, found = self.model.plan(ask), self.engine.plan(ask)
         assert found == plan
+        kept = [key for key in self.model.expected() if key in plan.parts.get("keeper", ())]
+        assert list(found.parts.get("keeper", ())) == kept
         may = plan.has("ready")
         assert self.engine.backfill(ask) is may
         if may:
@@ -86,6 +88,9 @@ class Deeds(RuleBasedStateMachine):
     def _steer(self, backfill, deed):
         done = self.engine.steer(self.model.backfills.index(backfill), deed)
         assert done is getattr(self.model, f"{deed}_backfill")(backfill)
+
+    def _change_keys(self, deed, keys):
+        assert getattr(self.engine, deed)(*keys) == getattr(self.model, deed)(*keys)
 
     def _set_limit(self, backfill, limit):
         done = self.engine.set_limit(self.model.backfills.index(backfill), limit)
@@ -160,6 +165,8 @@ class Deeds(RuleBasedStateMachine):
         """Keys that a Dag has had, and some."""
         if name == "maker":
             return [*KEYS, *HOURS[3:6]]
+        if name == "keeper":
+            return [*self.model.expected(), "tw"]
         if name == "ticker":
             return [*HOURS[3:9], AHEAD_OF_TIME, *STRANGE]
         had = {each.key for each in self.model.held if each.consumer.name == name}

@@ -4,9 +4,10 @@ from datetime import datetime
 from typing import Any
 
 from core.models import Dag, Dependency
-from scheduling import configuration, holds, refiling, ticks
+from scheduling import configuration, dynamic, holds, refiling, ticks
 from scheduling.algebra import specs
 from scheduling.algebra.conditions import AssetLeaf
+from scheduling.algebra.partitions import DynamicPartitions
 from scheduling.algebra.timetables import (
     AssetTimetable,
     CronPartitionTimetable,
@@ -19,6 +20,7 @@ from tests.model.definitions import Definition
 from tests.model.records import ONCE, Attempts
 
 ALICE = Deed(by="alice", via="web")
+SHOPS = "shops"
 
 
 class Defined:
@@ -37,6 +39,16 @@ class Defined:
         """A Dag that only backfills start."""
         schedule = specs.dump(PartitionedAtRuntime())
         world.dag(name, schedule, writes=writes, **self._options(attempts))
+
+    def keep(self, asset: str) -> None:
+        """An asset of dynamic partitions."""
+        world.asset(asset, partitions=specs.dump(DynamicPartitions(SHOPS)))
+
+    def add_keys(self, *keys: str) -> list[str]:
+        return dynamic.add(SHOPS, keys, deed=ALICE, at=self.now)
+
+    def remove_keys(self, *keys: str) -> list[str]:
+        return dynamic.remove(SHOPS, keys, deed=ALICE, at=self.now)
 
     def listen_plainly(self, name: str, asset: str, *, accept: bool) -> None:
         leaf = AssetLeaf(asset)

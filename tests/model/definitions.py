@@ -22,12 +22,13 @@ from scheduling.algebra.windows import DayWindow, QuarterWindow, SegmentWindow
 from tests.model.records import Brief, Late
 
 T = TypeVar("T")
-UNDATED = ("a", "b", "c")
+UNDATED = ("a", "b", "c", "d")
 ASSETS = (*UNDATED, "ticks")
 DAYS = ("2026-03-10", "2026-03-11")
 HOURS = tuple(f"2026-03-10T{hour:02}:00:00" for hour in range(24))
 MONTHS = ("2026-01", "2026-02", "2026-03")
 REGIONS = ("tw", "jp", "us")
+DYNAMIC = (*REGIONS, "all", *DAYS, *MONTHS)
 STRANGE = ("nonsense", "2026-03-10T09:37:51", "x" * 250)
 KEYS = (
     *DAYS,

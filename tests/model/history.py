@@ -5,40 +5,38 @@ from datetime import timedelta
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 
-from scheduling.algebra.conditions import All, AssetLeaf
-from scheduling.algebra.mappers import IdentityMapper
-from scheduling.algebra.timetables import CronPartitionTimetable
 from tests.model.comparing import apart, shown, told
-from tests.model.deeds import START, Deeds, chooser, consumer_of
-from tests.model.definitions import ASSETS, HOURS, KEYS, MONTHS, REGIONS, Definition, definition, some
+from tests.model.deeds import chooser
+from tests.model.definitions import (
+    ASSETS,
+    DYNAMIC,
+    HOURS,
+    KEYS,
+    MONTHS,
+    REGIONS,
+    definition,
+    some,
+)
 from tests.model.plans import Ask
-from tests.model.records import ONCE, Attempts, Consumer, Late
+from tests.model.setting import HOURLY, Setting
 
 SECOND = timedelta(seconds=1)
-HOURLY = CronPartitionTimetable("0 * * * *")
 MINUTES = (1, 4, 10, 55, 120, 60 * 9)
 LIMITS = (1, 2, 100)
-ATTEMPTS = (
-    ONCE,
-    Attempts(retries=1, timeout=timedelta(minutes=10)),
-    Attempts(retries=2, delay=timedelta(minutes=4), backoff=2.0, timeout=timedelta(minutes=4)),
-    Attempts(retries=2, delay=timedelta(0)),
-)
 SIZES = (1, 1, 2, None)
 DEFINED = ("first", "second")
-BACKFILLED = (("first",), ("second",), ("next",), ("maker",), ("maker",), ("ticker",))
+KEEPER = ("keeper",)
+BACKFILLED = (("first",), ("second",), ("next",), ("maker",), ("maker",), ("ticker",), KEEPER, KEEPER)
 SEVERAL = (("maker", "first"), ("first", "next"), ("maker", "first", "second", "next"))
-PAUSABLE = (*DEFINED, "next", "plain", "ticker", "maker")
+PAUSABLE = (*DEFINED, "next", "plain", "ticker", "maker", "keeper")
 CLOSED = ("success", "failed", "cancelled")
 STEERED = ("pause", "resume", "cancel", "retry")
 
 
-class History(Deeds):
-    """Six Dags: two random ones, one after the first, one that knows no keys, one that ticks, and one
-    that only backfills start, of one asset or of two.
+class History(Setting):
+    """Nothing happens by itself: `route`, `judge` and `tick` make the engine do a portion of its work.
 
-    Nothing happens by itself: `route`, `judge` and `tick` make the engine do a portion of its work, and the
-    model as much. A second passes after each step.
+    The model does as much. A second passes after each step.
     """
 
     @initialize(data=st.data())
@@ -49,32 +47,6 @@ class History(Deeds):
     def live(self, data):
         """There is but one rule: hypothesis would leave some of several out of a whole history."""
         self.step(chooser(data))
-
-    def define(self, choose):
-        attempts, accepts = choose(ATTEMPTS), choose([True, False])
-        self.catchup = choose(["all", "last", "none"])
-        after = Definition({"out": IdentityMapper()}, All, Late.SETTLE, timedelta(minutes=10))
-        for name, listening, writes in [
-            ("first", definition(choose), "out"),
-            ("second", definition(choose), ""),
-            ("next", after, "far"),
-        ]:
-            self.model.consumers[name] = consumer_of(name, listening, (writes,) if writes else ())
-            self.model.consumers[name].attempts = attempts
-            self.engine.listen(name, listening, (writes,) if writes else (), attempts)
-        plain = Consumer(
-            "plain", {"c": IdentityMapper()}, AssetLeaf("c"), is_plain=True, counts_keyed=accepts
-        )
-        self.model.consumers["plain"] = plain
-        self.engine.listen_plainly("plain", "c", accept=accepts)
-        made = choose([("b",), ("a", "b")])
-        maker = Consumer("maker", {}, AssetLeaf(""), writes=made, attempts=attempts)
-        self.model.consumers["maker"] = maker
-        self.engine.make("maker", made, attempts)
-        self.ticker = Consumer("ticker", {}, AssetLeaf(""), writes=("ticks",), timetable=HOURLY)
-        self.model.consumers["ticker"] = self.ticker
-        self.model.ticked_until["ticker"] = START
-        self.engine.tick_with("ticker", HOURLY, self.catchup, "ticks")
 
     def step(self, choose):
         possible = [name for name, (weight, may) in STEPS.items() if may(self) for _ in range(weight)]
@@ -160,6 +132,11 @@ class History(Deeds):
         }
         self._do_one(choose, deeds)
 
+    def keys_come_and_go(self, choose):
+        there = self.model.expected()
+        deed = choose(["add_keys", "remove_keys"] if there else ["add_keys"])
+        self._change_keys(deed, some(choose, [*there, "tw"] if deed == "remove_keys" else DYNAMIC, 4))
+
     def a_run_goes_its_own_way(self, choose):
         running = [(run,) for run in self._runs("running")]
         deeds = {
@@ -186,6 +163,7 @@ class History(Deeds):
         model, engine = self.model, self.engine
         assert engine.unrouted() == {event.number for event in model.events if not event.is_routed}
         assert engine.problems() == model.problems
+        assert engine.dynamic() == [(each.key, each.is_there) for each in model.dynamic]
         held = {(each.consumer.name, each.key): self._said(each) for each in model.open()}
         assert apart(engine.open(), held) == {}
         assert apart(dict(enumerate(engine.runs())), dict(enumerate(map(told, model.runs)))) == {}
@@ -215,6 +193,7 @@ STEPS = {
     "execute": (5, lambda history: history._startable()),
     "a_person_intervenes": (4, bool),
     "a_person_backfills": (3, bool),
+    "keys_come_and_go": (2, bool),
     "old_records_go": (1, bool),
     "a_run_goes_its_own_way": (4, lambda history: history.model.runs),
 }
@@ -226,9 +205,10 @@ def _ask(history, names):
 
     def asked(choose):
         with_upstream = choose([True, False])
+        every = names == KEEPER and choose([True, False])
         return Ask(
             names,
-            tuple(some(choose, history._worth_a_backfill(names, with_upstream), 4)),
+            None if every else tuple(some(choose, history._worth_a_backfill(names, with_upstream), 4)),
             choose(SIZES),
             choose([1, 2, 3]),
             is_newest_first=choose([True, False]),

@@ -1,10 +1,13 @@
-"""The state of partitions (section 9): the newest event of each, and the attempts at it in their order."""
+"""The state of partitions (section 9): the newest event of each, and the attempts at it in their order.
+
+And the keys of dynamic partitions (section 2), which come and go.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime
 
-from tests.model.records import Attempt, Consumer, Event, Partition, Run
+from tests.model.records import Attempt, Consumer, DynamicKey, Event, Partition, Run
 
 
 class Partitions:
@@ -13,7 +16,25 @@ class Partitions:
     def __init__(self, now: datetime) -> None:
         self.now = now
         self.partitions: dict[str, dict[str, Partition]] = defaultdict(dict)
+        self.dynamic: list[DynamicKey] = []
         self._begun = 0
+
+    def expected(self) -> list[str]:
+        """The keys that dynamic partitions have, the oldest first."""
+        return [each.key for each in self.dynamic if each.is_there]
+
+    def add_keys(self, *keys: str) -> list[str]:
+        """Those that were not there."""
+        new = [key for key in dict.fromkeys(keys) if key not in self.expected()]
+        self.dynamic += [DynamicKey(key) for key in new]
+        return new
+
+    def remove_keys(self, *keys: str) -> list[str]:
+        """Those that were there. Nothing else changes: events, runs, backfills and states stay."""
+        gone = [each for each in self.dynamic if each.is_there and each.key in keys]
+        for each in gone:
+            each.is_there = False
+        return [each.key for each in gone]
 
     def _give(self, asset: str, key: str, event: Event, run: Run | None) -> None:
         part = self.partitions[asset].setdefault(key, Partition())

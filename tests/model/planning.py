@@ -19,10 +19,10 @@ class Planning(Filing):
 
     def plan(self, ask: Ask) -> Plan:
         """Nothing if a key cannot be one of its Dag."""
-        asked = [self.consumers[name] for name in ask.names]
-        if not all(judgement.takes(consumer, key) for consumer in asked for key in ask.keys):
+        named = self.expected() if ask.keys is None else ask.keys
+        if not all(self._may_have(name, key) for name in ask.names for key in named):
             return Plan()
-        keys = {name: dict.fromkeys(ask.keys) for name in ask.names}
+        keys = {name: dict.fromkeys(named) for name in ask.names}
         offers = self._lacking(keys)
         for name, missing in offers.items() if ask.with_upstream else ():
             keys.setdefault(name, {}).update(dict.fromkeys(missing))
@@ -54,8 +54,12 @@ class Planning(Filing):
 
     def _possible(self, name: str, keys: Iterable[str]) -> Iterator[str]:
         for key in keys:
-            if judgement.takes(self.consumers[name], key) and not self._is_busy(name, key):
+            if self._may_have(name, key) and not self._is_busy(name, key):
                 yield key
+
+    def _may_have(self, name: str, key: str) -> bool:
+        consumer = self.consumers[name]
+        return judgement.takes(consumer, key) and not (consumer.is_dynamic and key not in self.expected())
 
     def _heard(self, consumer: Consumer, keys: Mapping[str, Collection[str]]) -> set[Counted]:
         """What a consumer hears of these keys of these Dags."""

@@ -38,10 +38,13 @@ class Target:
 
 @dataclass(frozen=True)
 class Ask:
-    """These keys of these Dags. A run takes `size` keys or, if that is none, all; `limit` may run."""
+    """These keys of these Dags, or all that are there. A run takes `size` of them or, if that is none, all.
+
+    `limit` of its runs may run.
+    """
 
     names: tuple[str, ...]
-    keys: tuple[str, ...]
+    keys: tuple[str, ...] | None
     size: int | None = 1
     limit: int = 1
     is_newest_first: bool = False

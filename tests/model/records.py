@@ -68,6 +68,14 @@ class Partition:
         return "materialized" if self.data else "missing"
 
 
+@dataclass
+class DynamicKey:
+    """One that was removed is kept; added again it is another."""
+
+    key: str
+    is_there: bool = True
+
+
 @dataclass(frozen=True)
 class Attempts:
     """How often a run that fails is tried again, how long after, and how long one attempt may take."""
@@ -83,7 +91,10 @@ ONCE = Attempts()
 
 @dataclass(eq=False)
 class Consumer:
-    """A Dag that waits for assets. Plain (not partition-aware) if `mappers` map every key to UNKEYED."""
+    """A Dag that waits for assets. Plain (not partition-aware) if `mappers` map every key to UNKEYED.
+
+    What one writes that `is_dynamic` has dynamic partitions: keys that are added and removed.
+    """
 
     name: str
     mappers: dict[str, Mapper]
@@ -96,6 +107,7 @@ class Consumer:
     is_paused: bool = False
     attempts: Attempts = ONCE
     timetable: CronPartitionTimetable | None = None
+    is_dynamic: bool = False
 
     def holds(self, present: dict[str, bool]) -> bool:
         return self.condition.holds(lambda leaf: present[leaf.name])

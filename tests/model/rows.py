@@ -11,6 +11,7 @@ from core.models import (
     BackfillPartition,
     ConsumedEvent,
     DagRun,
+    DynamicKey,
     HeldRun,
     MappingProblem,
     Partition,
@@ -88,6 +89,10 @@ class Rows(Defined):
             (row.asset.name, row.key): (row.state, row.data_at is not None, row.is_stale)
             for row in Partition.objects.select_related("asset")
         }
+
+    def dynamic(self) -> list[tuple[str, bool]]:
+        rows = DynamicKey.objects.order_by("pk").values_list("key", "removed_at")
+        return [(key, removed_at is None) for key, removed_at in rows]
 
     def problems(self) -> set[tuple[int, str]]:
         rows = MappingProblem.objects.values_list("event_id", "dag__dag_id")
