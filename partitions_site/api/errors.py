@@ -151,6 +151,7 @@ REFUSALS: dict[type[PartitionError], type[exceptions.APIException]] = {
     configuration.StaleSchedule: Conflict,
     pools.PoolTaken: Conflict,
     pools.PoolInUse: Conflict,
+    backfills.TooManyKeys: Unprocessable,
     backfills.StalePlan: Conflict,
     backfills.NothingToBackfill: Conflict,
     backfills.BackfillOver: Conflict,

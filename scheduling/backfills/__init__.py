@@ -10,6 +10,7 @@ from scheduling.backfills.asking import (
     Order,
     Reprocess,
     StalePlan,
+    TooManyKeys,
     Wanted,
 )
 from scheduling.backfills.planning import plan
@@ -30,6 +31,7 @@ __all__ = [
     "Plan",
     "Reprocess",
     "StalePlan",
+    "TooManyKeys",
     "Wanted",
     "advance",
     "cancel",

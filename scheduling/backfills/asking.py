@@ -16,12 +16,19 @@ Reprocess = Backfill.Reprocess
 MOST_KEYS_PER_RUN = 10_000
 """Keys that one run may take, however many its Dag says it can."""
 
+MOST_SELECTED = 1_000_000
+"""Keys of a Dag that a plan can hold; of more, none is worked out."""
+
 MOST_KEPT = 1000
 """Keys that are kept of what was asked for by key; all of them are partitions of the backfill."""
 
 
 class CannotBackfill(PartitionError):
     """What was asked for cannot be, whatever the state things are in."""
+
+
+class TooManyKeys(CannotBackfill):
+    """More keys than a plan can hold; none of them has been made."""
 
 
 class NothingToBackfill(PartitionError):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db.models import Min
 
@@ -10,19 +10,18 @@ from core.models import Asset, Dag, Partition
 from scheduling import dynamic, listening, runs
 from scheduling.algebra import specs
 from scheduling.algebra.choosing import select, select_among
-from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import InvalidKey, PartitionError
 from scheduling.algebra.keys import DEFAULT_DELIMITER, join_segments, validate_key
 from scheduling.algebra.numbering import numbers_of, there
 from scheduling.algebra.partitions import Partitions
-from scheduling.algebra.selections import Everything, One, Span, Term, parse, quoted
+from scheduling.algebra.selections import Everything, One, Span, Term, parse
 from scheduling.algebra.subsets import Subset, keys_of
-from scheduling.algebra.time_partitions import TimePartitions, partitions_of
+from scheduling.algebra.time_partitions import partitions_of
 from scheduling.algebra.timetables import CronPartitionTimetable, Timetable
 from scheduling.backfills.asking import Ask, CannotBackfill, Dates
+from scheduling.backfills.dated import check_size, keys_between
 from scheduling.backfills.seen import EARLIEST, seen
 
-INSTANT = timedelta(microseconds=1)
 MOST_CHECKED = 1000
 """Keys that the timetable of a Dag is asked about; of more, so many are tried all over the range."""
 
@@ -47,6 +46,7 @@ class Scope:
 
         :raises InvalidSelection: for a typed selection that cannot be read or means nothing.
         :raises InvalidKey: for a key that the Dag cannot have; it names some.
+        :raises TooManyKeys: for more than a plan can hold, before any of them is made.
         """
         if ask.keys is not None:
             found = self.in_order(self._known(ask.keys))
@@ -97,7 +97,7 @@ class Scope:
         if self.definition is None:
             return self._typed_among_seen(text)
         definition, chosen = self._chosen(text, end_exclusive, self.definition)
-        return list(keys_of(definition, chosen, self.now))
+        return list(keys_of(definition, check_size(chosen), self.now))
 
     def _chosen(self, text: str, end_exclusive: bool, definition: Partitions) -> tuple[Partitions, Subset]:
         """The numbers of the keys that a text means, and whose numbers they are."""
@@ -117,33 +117,16 @@ class Scope:
         return [self.seen[place] for place in chosen]
 
     def _everything(self) -> list[str]:
-        return list(self.seen if self.definition is None else self.definition.keys(now=self.now))
+        if self.definition is None:
+            return list(self.seen)
+        everything = check_size(Subset.span(0, self.definition.count(self.now)))
+        return list(keys_of(self.definition, everything, self.now))
 
     def _between(self, dates: Dates) -> list[str]:
-        """Keys whose periods start in a range of instants, those to come included."""
-        last = dates.last if dates.end_exclusive else dates.last + INSTANT
-        if last <= dates.first:
-            return []
-        if isinstance(self.timetable, CronPartitionTimetable):
-            return list(partitions_of(self.timetable, dates.first, last).keys())
-        if isinstance(self.definition, TimePartitions):
-            return list(self.definition.keys(*_numbers(self.definition, dates.first, last)))
-        if isinstance(self.definition, MultiPartitions):
-            return self._crossed(self.definition, dates.first, last)
-        raise CannotBackfill(f"keys of Dag {self.dag} have no dates: select them by key")
-
-    def _crossed(self, definition: MultiPartitions, first: datetime, last: datetime) -> list[str]:
-        parts = []
-        for each in definition.dimensions.values():
-            if not isinstance(each, TimePartitions):
-                parts.append("*")
-                continue
-            start, stop = _numbers(each, first, last)
-            if start >= stop:
-                return []
-            ends = (quoted(each.key_at(at), definition.delimiter) for at in (start, stop - 1))
-            parts.append(f"[{'...'.join(ends)}]")
-        return self._typed(definition.delimiter.join(parts), end_exclusive=False)
+        found = keys_between(dates, self.timetable, self.definition, self.now)
+        if found is None:
+            raise CannotBackfill(f"keys of Dag {self.dag} have no dates: select them by key")
+        return found
 
     def _from_the_earliest(self) -> Partitions | None:
         """The keys that the timetable makes, from as early as anybody may ask for."""
@@ -210,10 +193,6 @@ def _begin(dag: Dag) -> datetime:
     made = Partition.objects.filter(asset__outlets__dag=dag).aggregate(first=Min("partition_date"))["first"]
     begun: datetime = dag.start_date or dag.created_at
     return begun if made is None else min(begun, made)
-
-
-def _numbers(definition: TimePartitions, first: datetime, last: datetime) -> tuple[int, int]:
-    return definition.number_at(first), definition.number_at(last)
 
 
 def _is_open(term: Term) -> bool:

@@ -4,9 +4,9 @@ import pytest
 
 from core.models import Backfill
 from partitions_site.api import backfill_plans
-from tests.api.backfilling import HOURS, keys, planned
+from tests.api.backfilling import HOURS, URL, keys, planned
 from tests.backfills.play import daily, days, listener, producer
-from tests.engine.world import emit
+from tests.engine.world import DAILY, dag, emit
 
 pytestmark = pytest.mark.django_db
 
@@ -99,3 +99,13 @@ class TestDryRun:
     def test_of_a_dag_without_keys_is_refused(self, api, lab):
         found = planned(api, 400, dag_id="lab_plain", selection="*")
         assert "is not partitioned" in found["detail"]
+
+    @pytest.mark.parametrize("how", ["dry_run", ""])
+    def test_of_more_than_it_can_hold_is_refused(self, api, how):
+        """The end that was meant to be open: 4.2 billion minutes until then."""
+        dag("minutely", DAILY | {"cron": "* * * * *"})
+        body = {"dag_id": "minutely", "from_date": "2026-06-01T00:00:00Z", "to_date": "9999-12-31T23:59:59Z"}
+        answer = api.post(f"{URL}/{how}".rstrip("/"), body)
+        assert answer.status_code == 422
+        assert "too many for one plan: select 1,000,000 at most" in answer.json()["detail"]
+        assert not Backfill.objects.exists()
