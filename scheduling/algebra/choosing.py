@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import InvalidKey
 from scheduling.algebra.keys import KeyFormat, split_segments
 from scheduling.algebra.partitions import Partitions
-from scheduling.algebra.periods import next_start
+from scheduling.algebra.periods import Grain, next_start
 from scheduling.algebra.phrases import some
 from scheduling.algebra.selections import Everything, InvalidSelection, One, Part, Span, Term, parse, spelled
 from scheduling.algebra.subsets import Subset
@@ -21,6 +22,8 @@ _DATES = tuple(
     KeyFormat(text)
     for text in ("%Y-%m-%d", "%Y-%m", "%Y", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H")
 )
+
+_LAST = datetime.max.replace(tzinfo=UTC)
 
 
 def select(
@@ -106,19 +109,19 @@ class _Chooser:
         return Subset.span(first, last + (part.last is None or not self.end_exclusive))
 
     def time_span(self, definition: TimePartitions, part: Span) -> Subset:
-        size = definition.count(self.now)
+        until = definition.until(self.now)
         begin = definition.start if part.first is None else self.moment(definition, part.first)[0]
-        low = definition.number_at(begin)
-        high = size
+        stop = until
         if part.last is not None:
             start, end = self.moment(definition, part.last)
             if end <= begin:
                 raise self.wrong("the range starts after its end", part)
-            high = definition.number_at(start if self.end_exclusive else end)
-        if low >= min(high, size):
+            stop = min(start if self.end_exclusive else end, until)
+        low, high = definition.number_at(min(begin, until)), definition.number_at(stop)
+        if low >= high:
             near = " and ".join(definition.nearest(begin, self.now))
             raise self.wrong("the range has no partition" + (f"; the nearest: {near}" if near else ""), part)
-        return Subset.span(low, min(high, size))
+        return Subset.span(low, high)
 
     def moment(self, definition: TimePartitions, end: One) -> tuple[datetime, datetime]:
         """The start and the end of the time that an end of a range names."""
@@ -129,7 +132,7 @@ class _Chooser:
             except InvalidKey as error:
                 refusal = refusal or str(error)
             else:
-                return start, next_start(form.grain, start, definition.zone)
+                return start, _end_of(form.grain, start, definition.zone)
         raise self.wrong(refusal, end)
 
     def number(self, definition: Partitions, one: One) -> int:
@@ -150,6 +153,14 @@ class _Chooser:
 
     def wrong(self, message: str, at: Part) -> InvalidSelection:
         return InvalidSelection(message, self.text, at.position)
+
+
+def _end_of(grain: Grain, start: datetime, zone: ZoneInfo) -> datetime:
+    """When a period ends; the last one of the calendar ends with that."""
+    try:
+        return next_start(grain, start, zone)
+    except OverflowError:
+        return _LAST
 
 
 def _crossed(slow: Subset, fast: Subset, size: int) -> Subset:

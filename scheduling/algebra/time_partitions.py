@@ -100,7 +100,7 @@ class TimePartitions(Partitions):
         return True
 
     def count(self, now: datetime | None = None) -> int:
-        return self._kept.count(self.start, self._until(now))
+        return self._kept.count(self.start, self.until(now))
 
     def key_at(self, number: int, now: datetime | None = None) -> str:
         return self._format.format(self.start_of(number), self.zone)
@@ -110,14 +110,14 @@ class TimePartitions(Partitions):
         first = self._kept.nth(self.start, start) if size > 0 else None
         if first is None:
             return ()
-        until = self._until(now) if now or self.end else LATEST
+        until = self.until(now) if now or self.end else LATEST
         starts = islice(self._kept.between(first, until), size)
         write, zone = self._format.format, self.zone
         return tuple([write(at, zone) for at in starts])
 
     def index(self, key: str, now: datetime | None = None) -> int:
         at = self.period(key)[0]
-        if not self.start <= at < (self._until(now) if now or self.end else LATEST):
+        if not self.start <= at < (self.until(now) if now or self.end else LATEST):
             raise InvalidKey(f"{key!r} is outside of {self.words()}{self._near(at, now)}")
         return self._kept.count(self.start, at)
 
@@ -135,6 +135,20 @@ class TimePartitions(Partitions):
         """How many keys there are of periods that start before `instant`."""
         return self._kept.count(self.start, instant if self.end is None else min(instant, self.end))
 
+    def until(self, now: datetime | None) -> datetime:
+        """Periods that start before this instant exist at `now`."""
+        if now is None:
+            if self.end is None:
+                raise InvalidDefinition("how many keys there are depends on when: the definition has no end")
+            return self.end
+        begun = self._all.before(now + _INSTANT)
+        for _ in range(abs(self.end_offset)):
+            if begun is not None:
+                begun = self._all.after(begun) if self.end_offset > 0 else self._all.before(begun)
+        if begun is None:
+            begun = LATEST if self.end_offset > 0 else self.start
+        return begun if self.end is None else min(begun, self.end)
+
     def period(self, key: str) -> tuple[datetime, datetime]:
         """The instants at which the period that `key` names starts and ends, whether or not it has come.
 
@@ -148,7 +162,7 @@ class TimePartitions(Partitions):
 
     def nearest(self, at: datetime, now: datetime | None = None) -> tuple[str, ...]:
         """The keys on either side of an instant, as far as there are any."""
-        until = self._until(now) if now or self.end else LATEST
+        until = self.until(now) if now or self.end else LATEST
         before = self._kept.before(max(min(at, until), self.start))
         after = self._kept.after(max(at, self.start) - _INSTANT)
         near = [each for each in (before, after) if each is not None and self.start <= each < until]
@@ -169,20 +183,6 @@ class TimePartitions(Partitions):
         until = "" if self.end is None else f" to before {self._day(self.end)}"
         left_out = ", some left out" if self.exclusions else ""
         return f"{cadence} from {self._day(self.start)}{until} ({self.timezone}){left_out}"
-
-    def _until(self, now: datetime | None) -> datetime:
-        """Periods that start before this instant exist at `now`."""
-        if now is None:
-            if self.end is None:
-                raise InvalidDefinition("how many keys there are depends on when: the definition has no end")
-            return self.end
-        begun = self._all.before(now + _INSTANT)
-        for _ in range(abs(self.end_offset)):
-            if begun is not None:
-                begun = self._all.after(begun) if self.end_offset > 0 else self._all.before(begun)
-        if begun is None:
-            begun = LATEST if self.end_offset > 0 else self.start
-        return begun if self.end is None else min(begun, self.end)
 
     def _near(self, at: datetime, now: datetime | None) -> str:
         near = self.nearest(at, now)
