@@ -73,7 +73,7 @@ def go(request: HtmxRequest, address: str) -> HttpResponse:
     """
     if not request.htmx:
         return HttpResponseRedirect(address)
-    here = urlsplit(request.htmx.current_url_abs_path or "").path
+    here = urlsplit(_current_page(request) or "").path
     if request.htmx.target == "dialog" and here == urlsplit(address).path:
         words = " ".join(str(message) for message in get_messages(request))
         return trigger_client_event(HttpResponse(status=204), "done", {"words": words})
@@ -95,7 +95,7 @@ def signed_in(screen: Screen, *, of_the_site: bool = False) -> Callable[..., Htt
 
     @wraps(screen)
     def guarded(request: HtmxRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        _check_can_be_stored(request)
+        check_can_be_stored(request)
         if request.user.is_authenticated:
             if of_the_site and not sight_of(request).is_whole:
                 raise PermissionDenied(
@@ -157,6 +157,20 @@ SHOWN: dict[type[Model], Callable[[Sight], Q]] = {
 """Which rows of each kind are shown."""
 
 
+def check_can_be_stored(request: HttpRequest) -> None:
+    """No name, key or reason has the character U+0000, or half of one: no database could even look for it.
+
+    :raises Http404: if it is in the path.
+    :raises BadRequest: if it is in the query or in the form.
+    """
+    if _flaw(request.path):
+        raise Http404
+    for given in (request.GET, request.POST):
+        for name, values in given.lists():
+            if flaw := next(filter(None, map(_flaw, (name, *values))), ""):
+                raise BadRequest(f"{name!r} holds {flaw}, which no name or key has")
+
+
 def deed(request: HtmxRequest) -> Deed:
     """What the person of this request does, for the journal."""
     reason = request.POST.get("reason", "").strip()[:1000]
@@ -186,7 +200,7 @@ def whole(text: str | None, default: int = 0) -> int:
 def _page_of(request: HtmxRequest) -> str | None:
     """The page that asks; of a form, the one it stood on, for its own address may take nothing but forms."""
     if request.htmx:
-        return request.htmx.current_url_abs_path
+        return _current_page(request)
     if request.method in ("GET", "HEAD"):
         return request.get_full_path()
     page = request.headers.get("Referer", "")
@@ -194,18 +208,21 @@ def _page_of(request: HtmxRequest) -> str | None:
     return urlsplit(page)._replace(scheme="", netloc="").geturl() if is_ours else None
 
 
-def _check_can_be_stored(request: HtmxRequest) -> None:
-    """No name, key or reason has the character U+0000: PostgreSQL could not even look for it.
+def _current_page(request: HtmxRequest) -> str | None:
+    """The page on which htmx says it is; none if that is no address."""
+    try:
+        return request.htmx.current_url_abs_path
+    except ValueError:
+        return None
 
-    :raises Http404: if it is in the path.
-    :raises BadRequest: if it is in the query or in the form.
-    """
-    if "\x00" in request.path:
-        raise Http404
-    for given in (request.GET, request.POST):
-        for name, values in given.lists():
-            if any("\x00" in text for text in (name, *values)):
-                raise BadRequest(f"{name!r} holds the character U+0000, which no name or key has")
+
+def _flaw(text: str) -> str:
+    """What keeps a text from being stored; empty if nothing."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "half of a character"
+    return "the character U+0000" if "\x00" in text else ""
 
 
 def _may_only_look(request: HtmxRequest, right: str, thing: Thing | None = None) -> PermissionDenied:

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from partitions_site import oidc, tries
 from partitions_site.tries import TooManyTries, Try
-from partitions_site.web.http import THEMES, HtmxRequest, answer
+from partitions_site.web.http import THEMES, HtmxRequest, answer, check_can_be_stored
 
 A_YEAR = 365 * 24 * 3600
 ONWARD = "oidc_onward"
@@ -34,6 +34,7 @@ class SignInForm(AuthenticationForm):
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_in(request: HtmxRequest) -> HttpResponse:
     """A name and a password; then back to the page that was asked for."""
+    check_can_be_stored(request)
     onward = _onward(request, request.POST.get("next") or request.GET.get("next", ""))
     if request.user.is_authenticated:
         return HttpResponseRedirect(onward)
@@ -105,6 +106,7 @@ def sign_out(request: HtmxRequest) -> HttpResponse:
 @require_POST
 def change_theme(request: HtmxRequest) -> HttpResponse:
     """Keep the chosen theme in a cookie; live.js has changed the page already where scripts run."""
+    check_can_be_stored(request)
     response = HttpResponseRedirect(_onward(request, request.POST.get("next", "")))
     chosen = request.POST.get("theme", "")
     if chosen in THEMES:

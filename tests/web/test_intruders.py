@@ -74,6 +74,48 @@ class TestEveryScreen:
         assert JournalEntry.objects.count() == before
 
 
+class TestHalfOfACharacter:
+    """A form in UTF-7 can hold half a surrogate pair, which nothing can write down."""
+
+    TYPE = "multipart/form-data; boundary=x; charset=utf-7"
+
+    @pytest.fixture
+    def body(self):
+        fields = {
+            "dag": "sum",
+            "asset": "sales",
+            **dict.fromkeys(("key", "reason", "username", "next"), "+2AA-"),
+        }
+        parts = (
+            f'--x\r\nContent-Disposition: form-data; name="{each}"\r\n\r\n{fields[each]}' for each in fields
+        )
+        return "\r\n".join((*parts, "--x--")).encode()
+
+    @pytest.mark.parametrize("name", DEEDS)
+    def test_is_refused_by_every_deed(self, someone, somewhere, body, name):
+        answer = someone(roles.ADMIN).generic("POST", address(name), body, content_type=self.TYPE)
+        assert answer.status_code in (400, 405)
+
+    @pytest.mark.parametrize("name", ["login", "theme"])
+    def test_is_refused_before_anybody_has_signed_in(self, db, body, name):
+        stranger = Client(raise_request_exception=False)
+        assert stranger.generic("POST", address(name), body, content_type=self.TYPE).status_code == 400
+
+
+class TestACurrentPageThatIsNoAddress:
+    HTMX = {"HX-Request": "true", "HX-Target": "dialog", "HX-Current-URL": "http://["}
+
+    def test_leads_a_stranger_to_the_sign_in(self, somewhere):
+        answer = Client(raise_request_exception=False).get("/held", headers=self.HTMX)
+        assert answer["HX-Redirect"] == "/sign-in?next=%2F"
+
+    def test_does_not_fail_a_deed_that_was_done(self, someone, somewhere):
+        pause = {"dag": "sum", "paused": "yes"}
+        answer = someone(roles.ADMIN).post("/pause", pause, headers=self.HTMX)
+        assert answer.status_code == 200
+        assert JournalEntry.objects.filter(event__contains="paused").exists()
+
+
 class TestHeaders:
     @pytest.mark.parametrize("onward", ["/a\r\nSet-Cookie: x=1", "/\n//evil.example", "\r\n/x"])
     def test_take_no_lines_of_somebody_else(self, client, user_of, onward):
