@@ -33,6 +33,7 @@ class Lease:
         self._over, self._done = threading.Event(), threading.Event()
         self._renewed_at = clock()
         self._ends_at = timeouts.ends_at(run)
+        self._is_told = False
 
     @property
     def is_over(self) -> bool:
@@ -68,13 +69,20 @@ class Lease:
         try:
             self._lines.flush()
             now = self._clock()
-            if timeouts.end_if_overdue(self.run, now=now):
-                self._over.set()
-            elif now - self._renewed_at >= RENEW_EVERY:
+            if timeouts.end_if_overdue(self.run, now=now) or now - self._renewed_at >= RENEW_EVERY:
                 self.renew()
+            if self.is_over and timeouts.is_overdue(self.run, now=now) and not self._is_told:
+                self._tell()
         except Error:
             log.warning("cannot reach the database for %s, trying again", self.run, exc_info=True)
             connection.close()
+
+    def _tell(self) -> None:
+        """The run has ended, and its task has not: who reads either log should know."""
+        self._is_told = True
+        sentence = timeouts.sentence(self.run)
+        self._lines.add(f"The run {sentence}. Its task goes on all the same.")
+        log.warning("%s %s; its task goes on, and keeps this worker from other work", self.run, sentence)
 
 
 @contextmanager

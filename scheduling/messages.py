@@ -15,16 +15,22 @@ WORK = "work"
 T = TypeVar("T")
 
 
-def send(run_pks: Sequence[int]) -> Sequence[int]:
-    """Send a message for each of the runs, in order; those for which none could be sent."""
-    return _send("scheduling.execute_run", run_pks, lambda run_pk: [run_pk])
+def send(run_pks: Sequence[int], longest: Mapping[int, float] | None = None) -> Sequence[int]:
+    """Send a message for each of the runs, in order; those for which none could be sent.
+
+    :param longest: seconds after which a process that is still at it is ended, by the primary key. The task
+        is told: every message has a limit, and whose it is does not show.
+    """
+    own = longest or {}
+
+    def arguments(pk: int) -> list[float]:
+        return [pk, own[pk]] if pk in own else [pk]
+
+    return _send("scheduling.execute_run", run_pks, arguments, own.get)
 
 
 def send_looks(looks: Sequence[tuple[int, int]], longest: Mapping[int, float]) -> Sequence[tuple[int, int]]:
-    """The same for looks of sensors, each a primary key and a number.
-
-    :param longest: seconds after which a process that is still at it is ended, by the primary key.
-    """
+    """The same for looks of sensors, each a primary key and a number."""
     return _send("scheduling.look", looks, list, lambda look: longest.get(look[0]))
 
 
@@ -45,7 +51,7 @@ def none_waits() -> bool:
 def _send(
     task: str,
     all_of_it: Sequence[T],
-    arguments: Callable[[T], list[int]],
+    arguments: Callable[[T], list[float]],
     longest: Callable[[T], float | None] = lambda _: None,
 ) -> Sequence[T]:
     for place, each in enumerate(all_of_it):

@@ -70,7 +70,12 @@ def start_runs() -> None:
 
 
 @shared_task(name="scheduling.execute_run")
-def execute_run(run_pk: int) -> None:
+def execute_run(run_pk: int, limit: float | None = None) -> None:
+    """`limit`: seconds after which this process is ended, if its Dag said so when the message was sent."""
+    if limit and timeouts.is_too_short(run_pk, limit):
+        turns.take_messages_back([run_pk])
+        doorbell.ring(Bell.START)
+        return
     run = claims.claim(run_pk, worker=_worker(), now=_now())
     if run:
         execution.execute(run, clock=_now)
@@ -175,7 +180,7 @@ def _send_lost_messages() -> None:
 
 def _send_for_workers(*, again: timedelta) -> None:
     while run_pks := turns.dispatch(now=_now(), again=again):
-        if unsent := messages.send(run_pks):
+        if unsent := messages.send(run_pks, timeouts.longest(run_pks)):
             turns.take_messages_back(unsent)
             return
 

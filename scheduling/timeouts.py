@@ -4,17 +4,21 @@
    process, as run workers have it, even while it waits for a network or another program.
 2. The attempt has failed, whatever its task does, `GRACE` after that: the keeper of its lease says so, or the
    next sweep where there is no keeper. What the task does then is not recorded.
+3. The process that is at it still is ended another `GRACE` later, by the limit that its message brings
+   (`longest`): what swallows every interruption keeps no process from other runs. Threads cannot be ended.
 """
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from datetime import datetime, timedelta
 from types import FrameType
 
+from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 
 from core.models import DagRun
 from scheduling import retries
@@ -34,8 +38,31 @@ def ends_at(run: DagRun) -> datetime | None:
     return run.started_at + min(timeout, LONGEST)  # a row may be older than that limit
 
 
+def is_overdue(run: DagRun, *, now: datetime) -> bool:
+    """Whether the time of the attempt under way is over, and its grace."""
+    ends = ends_at(run)
+    return ends is not None and now >= ends + GRACE
+
+
 def sentence(run: DagRun) -> str:
     return f"timed out after {duration_words(run.dag.run_timeout)}" if run.dag.run_timeout else "timed out"
+
+
+def longest(run_pks: Sequence[int]) -> dict[int, float]:
+    """Seconds after which the process that is at an attempt is ended, by the primary key of the run.
+
+    Those that may take as long as they like, or longer than any run on this site, are not named.
+    """
+    limited = DagRun.objects.filter(pk__in=run_pks, dag__run_timeout__isnull=False)
+    times = limited.values_list("pk", "dag__run_timeout")
+    limits = {pk: (min(time, LONGEST) + 2 * GRACE).total_seconds() for pk, time in times if time}
+    return {pk: seconds for pk, seconds in limits.items() if seconds < settings.RUN_TIME_LIMIT}
+
+
+def is_too_short(run_pk: int, limit: float) -> bool:
+    """Whether a message that brings `limit` was sent before its Dag got more time, or as much as it likes."""
+    more = Q(dag__run_timeout=None) | Q(dag__run_timeout__gt=timedelta(seconds=limit) - 2 * GRACE)
+    return DagRun.objects.filter(more, pk=run_pk, state=DagRun.State.QUEUED).exists()
 
 
 @contextmanager
@@ -73,8 +100,7 @@ def end_overdue(*, now: datetime) -> int:
 
 def end_if_overdue(run: DagRun, *, now: datetime) -> bool:
     """End the attempt at `run` if its time and grace are over; `run` itself stays what it was."""
-    ends = ends_at(run)
-    if ends is None or now < ends + GRACE or _is_being_ended(run):
+    if not is_overdue(run, now=now) or _is_being_ended(run):
         return False
     try:
         retries.fail(copy(run), sentence(run), at=now)

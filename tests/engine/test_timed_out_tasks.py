@@ -29,6 +29,9 @@ ASKING = """
 """
 
 
+GOES_ON = "The run timed out after 5 minutes. Its task goes on all the same."
+
+
 class Clock:
     """The one of those who execute; a test says when it is later."""
 
@@ -118,6 +121,20 @@ class TestTasks:
 
         ended = self.execute(run, it_goes_on)
         assert (ended.state, ended.error) == ("failed", "timed out after 5 minutes")
+        assert GOES_ON in self.log(run)
+
+    def test_that_a_sweep_has_given_up_say_so_as_well(self, tmp_path, deaf, end):
+        run = self.claimed(tmp_path, deaf)
+
+        def another_is_first(clock):
+            timeouts.end_overdue(now=NOW + 6 * MINUTE)
+            clock.now += 6 * MINUTE
+            while GOES_ON not in self.log(run):
+                time.sleep(0.01)
+            end.touch()
+
+        ended = self.execute(run, another_is_first)
+        assert ended.state == "failed"
 
     def test_that_go_on_in_their_thread_leave_nothing_behind_and_take_no_slot(self, tmp_path, deaf, end):
         """No thread can be interrupted: the task comes to its end, and nobody hears of it."""

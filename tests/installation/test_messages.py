@@ -42,18 +42,24 @@ def _purge():
         connection.default_channel.queue_purge("work")
 
 
-def queued(*keys):
-    made = dag("ingest", {"type": "PartitionedAtRuntime"})
+def queued(*keys, **options):
+    made = dag("ingest", {"type": "PartitionedAtRuntime"}, **options)
     return [runs.trigger(made, Ask(key), deed=ALICE, at=timezone.now()) for key in keys]
 
 
 def taken():
     """The runs named by the messages that wait."""
-    named = []
+    return [arguments[0] for arguments, _ in taken_with_limits()]
+
+
+def taken_with_limits():
+    """The same, all that the task is called with, and when its process is ended, and interrupted."""
+    found = []
     with current_app.connection_for_write() as connection:
         while message := connection.default_channel.basic_get("work"):
-            named.append(connection.default_channel.message_to_python(message).payload[0][0])
-    return named
+            read = connection.default_channel.message_to_python(message)
+            found.append((read.payload[0], read.headers["timelimit"]))
+    return found
 
 
 class TestSend:
@@ -63,6 +69,10 @@ class TestSend:
         assert not messages.none_waits()
         assert taken() == [7, 8]
         assert messages.none_waits()
+
+    def test_one_that_may_take_so_long_only_brings_the_end_of_its_process(self):
+        messages.send([7, 8], {8: 21.0})
+        assert taken_with_limits() == [([7], [None, None]), ([8, 21.0], [21.0, 20.0])]
 
     def test_with_the_broker_away_it_says_for_whom_there_is_none(self, away):
         assert messages.send([7, 8]) == [7, 8]
@@ -78,6 +88,11 @@ class TestStartRuns:
         tasks.start_runs()
         tasks.repair()
         assert taken() == [run.pk]
+
+    def test_the_message_of_a_run_with_a_time_limit_brings_it(self):
+        [run] = queued("k", run_timeout=timedelta(seconds=1))
+        tasks.start_runs()
+        assert taken_with_limits() == [([run.pk, 21.0], [21.0, 20.0])]
 
     def test_what_could_not_be_sent_is_sent_by_the_next_sweep(self, broker, away):
         [run] = queued("k")
