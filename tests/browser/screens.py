@@ -1,7 +1,7 @@
-"""Pictures of every screen, in both themes, wide and narrow: `python -m tests.browser.screens DIR`.
+"""Pictures of every screen, both themes, wide and on a phone: `python -m tests.browser.screens docs/screens`.
 
-Without `--address` it starts an installation of its own: the demo replayed, a broken file, a failed run.
-Those that the papers show are made by `python -m tests.browser.screens --papers docs/screens`.
+Whole pages go into `all/`; of those that the papers show, as much as a window does lies beside it. Without
+`--address` it starts an installation of its own: the demo replayed, a broken file, a failed run.
 """
 
 import argparse
@@ -14,6 +14,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.browser.chromium import ARGUMENTS, sign_in
+from tests.browser.compact import Compactor
 from tests.browser.unattended import STATES, unattended
 from tests.installed import LOGIN, Installation
 from tests.servers import chromium_path
@@ -72,7 +73,11 @@ PAPERS = {
 }
 """Which pictures the papers show, as much of each screen as a window does."""
 
+ALL = "all"
+
 SIZES = {1440: 900, 390: 844}
+PHONES = (390,)
+PATIENCE = 120_000
 
 BROKEN = """from scheduling.sdk import DAG, Asset
 
@@ -91,7 +96,7 @@ def main() -> None:
     parser.add_argument("--papers", action="store_true", help="just those that the papers show")
     parser.add_argument("--user", default=":".join(LOGIN), metavar="NAME:PASSWORD")
     options = parser.parse_args()
-    options.directory.mkdir(parents=True, exist_ok=True)
+    (options.directory / ALL).mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
         address = options.address or stack.enter_context(demo())
         playwright = stack.enter_context(sync_playwright())
@@ -147,16 +152,27 @@ def take(browser: Browser, address: str, options: argparse.Namespace, theme: str
 def _open(
     browser: Browser, address: str, options: argparse.Namespace, theme: str, width: int
 ) -> tuple[BrowserContext, Page, Callable[[str], None]]:
-    """A window, its page, and what takes a picture of that by a name."""
+    """A window or a phone, its page, and what takes a picture of that by a name."""
     context = browser.new_context(
-        base_url=address, color_scheme=theme, viewport={"width": width, "height": SIZES[width]}
+        base_url=address,
+        color_scheme=theme,
+        viewport={"width": width, "height": SIZES[width]},
+        has_touch=width in PHONES,
+        is_mobile=width in PHONES,
     )
-    page = context.new_page()
+    page, compactor = context.new_page(), Compactor(context)
+    page.set_default_timeout(PATIENCE)
+
+    def keep(name: str, *, whole: bool) -> None:
+        taken = compactor.compact(page.screenshot(full_page=whole))
+        (options.directory / (ALL if whole else "") / f"{name}-{theme}-{width}.png").write_bytes(taken)
 
     def picture(name: str) -> None:
         page.wait_for_load_state("networkidle")
-        path = options.directory / f"{name}-{theme}-{width}.png"
-        page.screenshot(path=path, full_page=not options.papers)
+        if name in PAPERS.get((theme, width), ()):
+            keep(name, whole=False)
+        if not options.papers:
+            keep(name, whole=True)
 
     return context, page, picture
 
