@@ -1,5 +1,7 @@
 """What a person may do about a held run: fire it now, or cancel it."""
 
+from collections.abc import Iterator
+
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -11,6 +13,7 @@ from partitions_site.web.confirm import Question
 from partitions_site.web.holds import row_of, verdict_of
 from partitions_site.web.http import HtmxRequest, allowed, back_to, deed
 from scheduling import holds as engine
+from scheduling.algebra.verdicts import Verdict
 
 CHANGE = "core.change_heldrun"
 
@@ -20,16 +23,11 @@ CHANGE = "core.change_heldrun"
 def fire(request: HtmxRequest, pk: int) -> HttpResponse:
     """Fire it now with what it has."""
     row = row_of(request, pk, CHANGE)
-    verdict = verdict_of(row)
-    missing = [f"{each.leaf.words()}: {each.sentence()}" for each in verdict.progress if each.missing]
-    lacking = (
-        [f"It runs without {'; '.join(missing)}. The run records which keys were missing."] if missing else []
-    )
     question = Question(
         title="Fire now?",
         sentences=(
-            f"{row.dag} runs for {row.partition_key or 'no key'} as soon as a worker is free.",
-            *lacking,
+            f"{row.dag} runs{_for_key(row)} as soon as a worker is free.",
+            *_lacking(verdict_of(row)),
         ),
         button="Fire now",
         back=back_to(request, reverse("held_run", args=[pk])),
@@ -37,9 +35,7 @@ def fire(request: HtmxRequest, pk: int) -> HttpResponse:
 
     def do() -> tuple[str, str]:
         run = engine.fire_now(row, deed=deed(request), at=timezone.now())
-        return back_to(
-            request, reverse("run", args=[run.pk])
-        ), f"Fired: {row.dag} runs for {row.partition_key}."
+        return back_to(request, reverse("run", args=[run.pk])), f"Fired: {row.dag} runs{_for_key(row)}."
 
     return confirm.act(request, question, do, lambda: _over(request, pk))
 
@@ -52,8 +48,9 @@ def cancel(request: HtmxRequest, pk: int) -> HttpResponse:
     question = Question(
         title="Cancel this held run?",
         sentences=(
-            f"{row.dag} will not run for {row.partition_key} with what has arrived so far.",
-            "The next event for this key opens a new round, and data that is there counts again.",
+            f"{row.dag} will not run{_for_key(row)} with what has arrived so far.",
+            f"The next event{' for this key' if row.partition_key else ''} opens a new round, "
+            "and data that is there counts again.",
         ),
         button="Cancel held run",
         back=back_to(request, reverse("held_run", args=[pk])),
@@ -62,7 +59,7 @@ def cancel(request: HtmxRequest, pk: int) -> HttpResponse:
 
     def do() -> tuple[str, str]:
         engine.cancel(row, deed=deed(request), at=timezone.now())
-        return question.back, f"Cancelled: {row.dag} {row.partition_key} is not held any more."
+        return question.back, f"Cancelled: {_name(row)} is not held any more."
 
     return confirm.act(request, question, do, lambda: _over(request, pk))
 
@@ -75,10 +72,30 @@ def _over(request: HtmxRequest, pk: int) -> Question | None:
     run = row.run
     return Question(
         title="It is not held any more",
-        sentences=(
-            f"{row.dag} {row.partition_key}: {row.state}{f' by {row.closed_by}' if row.closed_by else ''}.",
-        ),
+        sentences=(f"{_name(row)}: {row.state}{f' by {row.closed_by}' if row.closed_by else ''}.",),
         button="",
         back=back_to(request, reverse("held_run", args=[pk])),
         leads_to=(reverse("run", args=[run.pk]), f"Its run: {run.state}") if run else None,
     )
+
+
+def _lacking(verdict: Verdict) -> Iterator[str]:
+    """Without what it would run: keys by name, and assets of which nothing has come."""
+    missing = [f"{each.leaf.words()}: {each.sentence()}" for each in verdict.progress if each.missing]
+    if missing:
+        yield f"It runs without {'; '.join(missing)}. The run records which keys were missing."
+    absent = [
+        each.leaf.words()
+        for each in verdict.progress
+        if not (each.satisfied or each.missing or each.received or each.error)
+    ]
+    if absent:
+        yield f"It runs without {' and '.join(absent)}, of which nothing has come."
+
+
+def _for_key(row: HeldRun) -> str:
+    return f" for {row.partition_key}" if row.partition_key else ""
+
+
+def _name(row: HeldRun) -> str:
+    return f"{row.dag} {row.partition_key}".rstrip()

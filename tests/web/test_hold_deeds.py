@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.models import DagRun, JournalEntry
-from tests.engine.world import emit, hours, turn
+from core.models import DagRun, Dependency, HeldRun, JournalEntry
+from tests.engine.world import NOW, asset, consumer, dag, emit, hours, turn
 from tests.web.reading import read
 
 pytestmark = pytest.mark.django_db
@@ -86,3 +86,41 @@ class TestCancel:
         assert page.links["No, go back"] == f"/held/{day.pk}"
         day.refresh_from_db()
         assert day.state == "held"
+
+
+class TestWithoutAKey:
+    """A Dag that is not partitioned, and waits for two assets: what is said of it names no key."""
+
+    @pytest.fixture
+    def plain(self):
+        made = dag("plain", {"type": "AssetTimetable", "assets": {"all": [{"asset": "p"}, {"asset": "q"}]}})
+        for name in "pq":
+            Dependency.objects.create(dag=made, asset=asset(name), leaf={"asset": name}, created_at=NOW)
+        emit("p", None)
+        turn()
+        return HeldRun.objects.get()
+
+    def test_fire_says_of_which_asset_nothing_has_come(self, visitor, plain):
+        text = read(visitor.get(f"/held/{plain.pk}/fire")).text
+        assert "plain runs as soon as a worker is free. It runs without q, of which nothing has come." in text
+
+    def test_fired_is_said_without_a_hole(self, visitor, plain):
+        assert "Fired: plain runs." in read(visitor.post(f"/held/{plain.pk}/fire", follow=True)).text
+
+    def test_cancel_asks_and_tells_without_a_hole(self, visitor, plain):
+        text = read(visitor.get(f"/held/{plain.pk}/cancel")).text
+        assert "plain will not run with what has arrived so far. The next event opens a new round" in text
+        text = read(visitor.post(f"/held/{plain.pk}/cancel", follow=True)).text
+        assert "Cancelled: plain is not held any more." in text
+        assert "plain: cancelled by operator." in read(visitor.get(f"/held/{plain.pk}/fire")).text
+
+
+def test_an_asset_that_any_key_will_do_of_is_named_as_well(visitor):
+    """`a & b`, key by key, and b has not come."""
+    consumer("both", {"a": {"type": "IdentityMapper"}, "b": {"type": "IdentityMapper"}})
+    emit("a", "k")
+    turn()
+    text = read(visitor.get(f"/held/{HeldRun.objects.get().pk}/fire")).text
+    assert (
+        "both runs for k as soon as a worker is free. It runs without b, of which nothing has come." in text
+    )
