@@ -1,5 +1,7 @@
 """Partitions that are selected are marked by hand: they have data, or they have none. One is wiped."""
 
+from collections.abc import Sequence
+from hashlib import blake2b
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -16,8 +18,10 @@ from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, 
 from scheduling import board, dynamic, events, wiping
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.phrases import some
-from scheduling.board import Cells, Choice, Look
+from scheduling.board import Choice, Look
 from scheduling.events import EventReport
+
+Looks = Sequence[tuple[str, Look]]
 
 MOST = 1000
 """Partitions that are marked at once."""
@@ -44,19 +48,22 @@ def mark(request: HtmxRequest) -> HttpResponse:
     only = next((look for look in Look if look.word == word), None)
     choice = board.choose(row, cells, text, only, now=timezone.now())
     asked = {"sel": text} | ({"only": only.word} if only else {})
+    problem = choice.wrong or _too_many(choice)
+    looks = [] if problem else board.chosen(cells, choice)
     context = {
         "asset": row,
         "choice": choice,
+        "which": _digest(looks),
         "only": only.word if only else "",
         "as_missing": given.get("as") == "missing",
         "may_wipe": request.user.has_perm(WIPE, row),
-        "problem": choice.wrong or _too_many(choice),
+        "problem": problem,
         "back": f"{reverse('asset', args=[row.name])}?{urlencode(asked)}",
     }
-    if request.method != "POST" or context["problem"]:
+    if request.method != "POST" or problem:
         return answer(request, *PARTS, context, status=422 if request.method == "POST" else 200)
     try:
-        sentence = _mark(request, row, cells, choice)
+        sentence = _mark(request, row, looks)
     except PartitionError as refusal:
         return answer(request, *PARTS, context | {"problem": str(refusal)}, status=409)
     messages.success(request, sentence)
@@ -97,11 +104,17 @@ def _too_many(choice: Choice) -> str:
     return "" if choice.count else "No partition is selected."
 
 
-def _mark(request: HtmxRequest, row: Asset, cells: Cells, choice: Choice) -> str:
+def _digest(looks: Looks) -> str:
+    """Names the partitions that are selected; no key holds a line break."""
+    return blake2b("\n".join(key for key, _ in looks).encode(), digest_size=12).hexdigest()
+
+
+def _mark(request: HtmxRequest, row: Asset, looks: Looks) -> str:
     """Do it, and say what was done."""
-    if choice.count != whole(request.POST.get("count")):
-        raise NotMarked(f"the selection means {some(choice.count, 'partition')} by now: nothing was marked")
-    looks = board.chosen(cells, choice)
+    if request.POST.get("which") != _digest(looks):
+        shown = whole(request.POST.get("count"))
+        now = "others" if len(looks) == shown else some(len(looks), "partition")
+        raise NotMarked(f"the selection means {now} by now: nothing was marked")
     if request.POST.get("as") == "missing":
         return _take_data(request, row, [key for key, look in looks if look in WIPEABLE])
     reports = [EventReport(row, key, {"recorded_by_hand": True}) for key, _ in looks]

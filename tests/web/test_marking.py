@@ -4,6 +4,7 @@ import pytest
 
 from core.models import AssetEvent, JournalEntry, Partition
 from partitions_site import roles
+from scheduling import wiping
 from scheduling.algebra import specs
 from scheduling.sdk import DailyPartitions
 from tests.engine import world
@@ -98,6 +99,17 @@ class TestMark:
         assert refused.status_code == 409
         assert "the selection means 1 partition by now: nothing was marked" in read(refused).text
         assert with_data() == ["2026-03-01", "2026-03-02", "2026-03-03"]
+
+    def test_a_selection_that_means_as_many_others_by_now_is_refused(self, editor):
+        """Two were missing when it was shown, and two are: not the same."""
+        page = ask(editor, only="missing")
+        emit("days", "2026-03-02")
+        turn()
+        wiping.wipe(asset("days"), ["2026-03-03"], deed=world.ALICE, at=NOW)
+        refused = send(editor, page, **{"as": "data"})
+        assert refused.status_code == 409
+        assert "the selection means others by now: nothing was marked" in read(refused).text
+        assert with_data() == ["2026-03-01", "2026-03-02"]
 
     def test_a_selection_that_means_nothing_says_so(self, operator):
         page = ask(operator, sel="[2026-03-01")

@@ -24,7 +24,8 @@ def test_one_key_that_is_left_out_of_a_plan_is_the_only_one(visitor, load):
 
 def test_one_partition_is_marked(visitor_of, load):
     editor = visitor_of(roles.EDITOR)
-    asked = {"asset": "days", "sel": "2026-03-02", "only": "", "count": "1"}
+    hidden = read(editor.get("/mark?asset=days&sel=2026-03-02")).all("input", type="hidden")
+    asked = {each.attributes["name"]: each.attributes["value"] for each in hidden}
     for kind, words in (("data", "having data"), ("missing", "having no data")):
         answer = editor.post("/mark", asked | {"as": kind})
         assert f"Marked 1 partition of days as {words}." in read(editor.get(answer["Location"])).text
