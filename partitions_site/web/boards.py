@@ -7,7 +7,8 @@ from datetime import datetime
 from core.models import Asset, Partition
 from partitions_site.web.http import HtmxRequest, later, whole
 from scheduling import board
-from scheduling.board import Cells, Choice, Grid, Look, Slice
+from scheduling.algebra.keys import MAX_KEY_LENGTH
+from scheduling.board import Cells, Choice, Grid, Heat, Look, Slice
 
 LISTED = 100
 """Keys on one page of a list."""
@@ -26,6 +27,9 @@ KEPT = ("key", "zoom", "state", "row", "heat")
 
 STAYING = ("key", "zoom", "state", "heat", "sel", "only")
 """What of it stays when somebody narrows the board to a slice."""
+
+LONGEST_NUMBER = 60
+"""Characters of the name of a number that stays in the address where no partition has it."""
 
 WITHIN = "in."
 """What the name of a dimension stands after in the address, with the value that it is narrowed to."""
@@ -46,6 +50,8 @@ def board_of(request: HtmxRequest, row: Asset, now: datetime) -> dict[str, objec
     short_keys = board.short_keys([row]).get(row.pk, frozenset())
     short = _within(board.short_among(part.cells, short_keys), part.cells.positions(zoom))
     grid = _grid(request, part, zoom, choice, {"late": late, "short": short})
+    heat = board.measure(row, grid, request.GET.get("heat", ""))
+    _keep_what_means_something(request, dimensions, zoom, heat)
     return {
         "read": state,
         "dimensions": [each for each in dimensions if not each.is_time],
@@ -60,12 +66,33 @@ def board_of(request: HtmxRequest, row: Asset, now: datetime) -> dict[str, objec
         "outside": Counter(map(part.cells.outside, part.cells.unexpected_in(zoom))).items(),
         "wanted": _wanted(request),
         "grid": grid,
-        "heat": board.measure(row, grid, request.GET.get("heat", "")),
+        "heat": heat,
         "strays": part.cells.strays() if grid else [],
         "list": None if grid else _listed(request, row, part.cells, zoom, short),
         "is_of_keys": _is_of_keys(grid),
         **_selection(request, part, dimensions, zoom, choice),
     }
+
+
+def _keep_what_means_something(
+    request: HtmxRequest, dimensions: list[board.Dimension], zoom: str, heat: Heat | None
+) -> None:
+    """Leave the rest out of the address: each of a thousand squares repeats it."""
+    within = {f"{WITHIN}{each.name}" for each in dimensions if each.value}
+    means = {
+        "key": len(request.GET.get("key", "")) <= MAX_KEY_LENGTH,
+        "zoom": zoom,
+        "state": _wanted(request),
+        "row": whole(request.GET.get("row"), -1) >= 0,
+        "heat": (heat and heat.name) or len(request.GET.get("heat", "")) <= LONGEST_NUMBER,
+        "sel": True,
+        "only": _narrowed(request),
+    }
+    kept = request.GET.copy()
+    for name in request.GET:
+        if not means.get(name) and name not in within:
+            del kept[name]
+    request.GET = kept  # type: ignore[assignment]
 
 
 def _asked(request: HtmxRequest) -> dict[str, str]:

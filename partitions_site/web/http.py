@@ -10,9 +10,9 @@ from urllib.parse import urlencode, urlsplit
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.messages import get_messages
-from django.core.exceptions import BadRequest, PermissionDenied
+from django.core.exceptions import PermissionDenied
 from django.db.models import Model, Q
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -26,6 +26,7 @@ from django_htmx.middleware import HtmxDetails
 from core.models import Asset, Backfill, Dag, DagRun, HeldRun
 from partitions_site import grants, refusals
 from partitions_site.deeds import deed_of
+from partitions_site.web.addresses import check_can_be_stored, check_length
 from scheduling import health
 from scheduling.belonging import Sight, Thing
 from scheduling.journal import Deed
@@ -96,6 +97,7 @@ def signed_in(screen: Screen, *, of_the_site: bool = False) -> Callable[..., Htt
     @wraps(screen)
     def guarded(request: HtmxRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         check_can_be_stored(request)
+        check_length(request)
         if request.user.is_authenticated:
             if of_the_site and not sight_of(request).is_whole:
                 raise PermissionDenied(
@@ -157,20 +159,6 @@ SHOWN: dict[type[Model], Callable[[Sight], Q]] = {
 """Which rows of each kind are shown."""
 
 
-def check_can_be_stored(request: HttpRequest) -> None:
-    """No name, key or reason has the character U+0000, or half of one: no database could even look for it.
-
-    :raises Http404: if it is in the path.
-    :raises BadRequest: if it is in the query or in the form.
-    """
-    if _flaw(request.path):
-        raise Http404
-    for given in (request.GET, request.POST):
-        for name, values in given.lists():
-            if flaw := next(filter(None, map(_flaw, (name, *values))), ""):
-                raise BadRequest(f"{name!r} holds {flaw}, which no name or key has")
-
-
 def deed(request: HtmxRequest) -> Deed:
     """What the person of this request does, for the journal."""
     reason = request.POST.get("reason", "").strip()[:1000]
@@ -214,15 +202,6 @@ def _current_page(request: HtmxRequest) -> str | None:
         return request.htmx.current_url_abs_path
     except ValueError:
         return None
-
-
-def _flaw(text: str) -> str:
-    """What keeps a text from being stored; empty if nothing."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return "half of a character"
-    return "the character U+0000" if "\x00" in text else ""
 
 
 def _may_only_look(request: HtmxRequest, right: str, thing: Thing | None = None) -> PermissionDenied:

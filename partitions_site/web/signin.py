@@ -14,7 +14,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from partitions_site import oidc, tries
 from partitions_site.tries import TooManyTries, Try
-from partitions_site.web.http import THEMES, HtmxRequest, answer, check_can_be_stored
+from partitions_site.web.addresses import check_can_be_stored
+from partitions_site.web.http import THEMES, HtmxRequest, answer
 
 A_YEAR = 365 * 24 * 3600
 ONWARD = "oidc_onward"
