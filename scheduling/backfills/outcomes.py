@@ -178,8 +178,10 @@ def _end(run: DagRun | None, key: str, wrote: Written) -> tuple[State, str]:
     if key in run.failed_keys:
         return State.FAILED, str(run.failed_keys[key])
     written = wrote[run.pk]
-    if written is None or (key in written if run.partition_keys is not None else written):
+    if written is None or (written if run.partition_key is not None else key in written):
         return State.DONE, ""
+    if not run.keys:
+        return State.SKIPPED, f"the key of run {run.run_id} was cleared"
     return State.SKIPPED, f"run {run.run_id} wrote nothing"
 
 

@@ -37,6 +37,17 @@ class TestHowPartitionsEnd:
         failed = item(backfill, "2026-03-01")
         assert (failed.state, failed.reason) == ("failed", "boom: no disk")
 
+    def test_skipped_when_the_key_was_taken_from_its_run_before_it_began(self):
+        """The run writes an event without a key: nothing that this partition has."""
+        backfill = begin(producer(), keys=("2026-03-01",))
+        turn()
+        made = DagRun.objects.get()
+        corrections.forget_keys([made], deed=ALICE, at=NOW)
+        drive(backfill)
+        one = item(backfill, "2026-03-01")
+        assert (one.state, one.reason) == ("skipped", f"the key of run {made.run_id} was cleared")
+        assert one.run.state == "success"
+
     def test_skipped_when_the_run_wrote_nothing(self):
         backfill = begin(producer(), keys=("2026-03-01", "2026-03-02"))
         drive(backfill, silent=["2026-03-01"])
