@@ -29,11 +29,15 @@ def record(run: DagRun, attempt: Attempt, at: datetime, pks: Sequence[int]) -> N
 
 
 def older(kind: str, run: DagRun, begun: datetime) -> Q:
-    """Partitions whose `kind`, attempt or outcome, began before this attempt of `run`, or is this one."""
+    """Partitions whose `kind`, attempt or outcome, began before this attempt of `run`, or is this one.
+
+    What another attempt of the same run says is always older, also where clocks were set back between them.
+    """
     return (
         Q(**{f"{kind}_at": None})
         | Q(**{f"{kind}_at__lt": begun})
         | Q(**{f"{kind}_at": begun, f"{kind}_run_id__lte": run.pk})
+        | Q(**{f"{kind}_run": run})
     )
 
 

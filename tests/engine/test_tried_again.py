@@ -5,7 +5,7 @@ import pytest
 from core.models import DagRun
 from scheduling import claims, corrections, runs
 from tests.engine.attempting import state
-from tests.engine.world import ALICE
+from tests.engine.world import ALICE, MINUTE, part
 
 pytestmark = pytest.mark.django_db
 
@@ -22,6 +22,28 @@ class TestRetry:
     def test_cancelled_it_leaves_what_was_before(self, attempts):
         attempts.cancelled(attempts.retried(attempts.failed()))
         assert state() == (False, "failed")
+
+
+class TestAClockThatWasSetBack:
+    """Between two attempts of one run: the later one counts, whatever the clock says."""
+
+    @pytest.mark.parametrize("first", ["failed", "ok"])
+    @pytest.mark.parametrize("second", ["failed", "ok"])
+    def test_the_later_attempt_of_a_run_counts(self, attempts, first, second):
+        run = getattr(attempts, first)()
+        attempts.now -= 60 * MINUTE
+        again = attempts.retried(run)
+        assert state() == (first == "ok", "running")
+        getattr(attempts, second)(again)
+        assert state() == ("ok" in (first, second), "success" if second == "ok" else "failed")
+        row = part("out", "k")
+        assert row.outcome == row.attempt
+
+    def test_an_older_attempt_of_another_run_does_not(self, attempts):
+        attempts.failed()
+        attempts.now -= 60 * MINUTE
+        attempts.ok()
+        assert state() == (True, "failed")
 
 
 class TestLost:
