@@ -92,16 +92,18 @@ def _table(grid: Grid, zoom: str, is_slice: bool, heat: Heat | None) -> str:
 
 
 def _heads(grid: Grid, is_slice: bool) -> str:
-    heads = "".join(_head(head, grid.column(at, is_slice)) for at, head in enumerate(grid.heads))
+    is_part = not grid.is_whole and (grid.is_line or is_slice)
+    them = "those on this page" if is_part else "them"
+    heads = "".join(_head(head, grid.column(at, is_slice), them) for at, head in enumerate(grid.heads))
     return f"<thead><tr><td></td>{heads}<td></td></tr></thead>"
 
 
-def _head(head: Head, selection: str) -> str:
-    """A link that selects all of a column, if that can be written. By keys one selects it from any square."""
+def _head(head: Head, selection: str, them: str) -> str:
+    """A link that selects a column, if that can be written. By keys one selects it from any square."""
     shown = f"<span>{escape(head.words)}</span>{_mark(head.tally, head.words)}"
     if not selection or not head.tally.total:
         return f'<th scope="col">{shown}</th>'
-    told = escape(f"{head.words}: {head.tally.words}; select them")
+    told = escape(f"{head.words}: {head.tally.words}; select {them}")
     link = f'href="{SEL}{quote(selection, safe="")}" data-part="board" tabindex="-1" aria-label="{told}"'
     return f'<th scope="col"><a {link}>{shown}</a></th>'
 

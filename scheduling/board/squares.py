@@ -7,7 +7,7 @@ from scheduling.algebra.keys import DEFAULT_DELIMITER
 from scheduling.algebra.selections import quoted
 from scheduling.board.cells import NOT_DEFINED, NOT_DUE, Look, Tally
 
-MOST_SPELLED = 62
+MOST_SPELLED = 100
 """Rows of a column that are selected one by one."""
 
 
@@ -116,7 +116,7 @@ class Grid:
         return [head.words for head in self.heads]
 
     def column(self, at: int, is_slice: bool = False) -> str:
-        """What selects all of a column; empty if that cannot be written, or not shortly.
+        """What selects all of a column, or what this page shows of it; empty if that cannot be written.
 
         :param is_slice: whether there are others than those rows.
         """
@@ -125,7 +125,7 @@ class Grid:
             return ""
         if not self.is_line and not is_slice:
             return _in_every_row(rows, at)
-        if not self.is_whole or len(rows) > MOST_SPELLED:
+        if len(rows) > MOST_SPELLED:
             return ""
         return ", ".join(each for row in rows for each in row.spelled(at))
 

@@ -112,6 +112,24 @@ def test_the_head_of_a_column_selects_what_it_counts(visitor, address, count):
         assert f"{total} partition{'' if total == 1 else 's'} selected" in page.text
 
 
+@pytest.mark.parametrize(
+    ("years", "rows", "them"), [(7, 70, "them"), (9, 83, "those on this page")], ids=["whole", "paged"]
+)
+def test_the_head_of_a_long_column_selects_what_the_page_shows_of_it(visitor, years, rows, them):
+    stores = StaticPartitions([f"store-{number}" for number in range(10)])
+    days = DailyPartitions("2001-01-01", f"{2001 + years}-01-01")
+    define("long", MultiPartitions({"store": stores, "day": days}))
+    page = visitor.get("/assets/long")
+    assert len(page.content) < 200_000
+    [march] = [each for each in read(page).all("a", data_part="board") if each.text == "03"]
+    told = march.attributes["aria-label"]
+    assert told == f"03: {10 * years * 31:,} missing; select {them}"
+    page = read(visitor.get("/assets/long" + march.attributes["href"]))
+    assert f"{rows * 31:,} partitions selected".replace(",", " ") in page.text
+    marked = [each for each in page.squares if each.attributes["aria-label"].endswith(", selected")]
+    assert len(marked) == rows
+
+
 @pytest.mark.usefixtures("assets")
 def test_keeps_the_place_and_drops_another_selection(visitor):
     page = read(
