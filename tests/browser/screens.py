@@ -164,7 +164,7 @@ def _open(
     page.set_default_timeout(PATIENCE)
 
     def keep(name: str, *, whole: bool) -> None:
-        taken = compactor.compact(page.screenshot(full_page=whole))
+        taken = compactor.compact(shoot(page, whole=whole, is_phone=width in PHONES))
         (options.directory / (ALL if whole else "") / f"{name}-{theme}-{width}.png").write_bytes(taken)
 
     def picture(name: str) -> None:
@@ -175,6 +175,18 @@ def _open(
             keep(name, whole=True)
 
     return context, page, picture
+
+
+def shoot(page: Page, *, whole: bool, is_phone: bool) -> bytes:
+    """A picture of the page. A phone is made as high: it has no touch while Playwright takes a whole one."""
+    size = page.viewport_size
+    if not (whole and is_phone and size):
+        return page.screenshot(full_page=whole)
+    height = page.evaluate("document.documentElement.scrollHeight")
+    page.set_viewport_size({"width": size["width"], "height": height})
+    taken = page.screenshot()
+    page.set_viewport_size(size)
+    return taken
 
 
 def begin_backfill(page: Page) -> None:

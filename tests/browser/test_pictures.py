@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.compact import Compactor
-from tests.browser.screens import ALL, FOLLOWED, PAPERS, SCREENS, SIZES
+from tests.browser.screens import ALL, FOLLOWED, PAPERS, SCREENS, SIZES, shoot
 from tests.browser.unattended import STATES
 
 pytestmark = pytest.mark.browser
@@ -55,4 +55,17 @@ def test_a_rare_colour_stays_what_it_is(browser: Browser):
     )
     small = Compactor(context).compact(page.screenshot())
     assert page.evaluate(PIXEL, base64.b64encode(small).decode()) == [300, 200, 0x14, 0x89, 0x7C]
+    context.close()
+
+
+def test_a_whole_picture_of_a_phone_is_one_of_a_phone(browser: Browser):
+    context = browser.new_context(viewport={"width": 300, "height": 200}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.set_content(
+        "<meta name='viewport' content='width=device-width'>"
+        "<style>body { margin: 0; height: 900px } @media (pointer: coarse) { body { background: #14897c } }"
+    )
+    whole = shoot(page, whole=True, is_phone=True)
+    assert page.evaluate(PIXEL, base64.b64encode(whole).decode()) == [300, 900, 0x14, 0x89, 0x7C]
+    assert page.viewport_size == {"width": 300, "height": 200}
     context.close()
