@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
+from itertools import chain, islice
 
 from scheduling.algebra.errors import (
+    BeyondCalendar,
     InvalidDefinition,
     PartitionError,
     within,
 )
 from scheduling.algebra.mappers import Mapper, check_mapper
 from scheduling.algebra.memory import KeyMapping, downstream_mapping
-from scheduling.algebra.periods import Grain
+from scheduling.algebra.periods import Grain, floor_wall, shift_wall
 from scheduling.algebra.temporal import (
     StartOfDayMapper,
     StartOfHourMapper,
@@ -23,7 +25,16 @@ from scheduling.algebra.temporal import (
     TemporalMapper,
 )
 from scheduling.algebra.timed import timed
-from scheduling.algebra.windows import PeriodWindow, SegmentWindow, Window, check_window
+from scheduling.algebra.windows import Direction, PeriodWindow, SegmentWindow, Window, check_window
+
+MOST_NEAR = 2000
+"""Upstream periods that are looked at for one downstream key."""
+
+ZONES_APART = timedelta(hours=27)
+"""Clocks of two zones are never further apart."""
+
+_REACH = {Direction.FORWARD: (1, 1), Direction.BACKWARD: (0, 2), Direction.FOLLOWING: (2, 0)}
+"""How many periods before and after its member a window may be named."""
 
 _BY_MEMBER: dict[Grain, type[TemporalMapper]] = {
     Grain.HOUR: StartOfHourMapper,
@@ -109,16 +120,69 @@ class PeriodSpread:
             yield from self._written(wall)
 
     def upstream_keys(self, downstream_key: str) -> tuple[str, ...] | None:
-        """The key of the window around it, where windows and upstream keys are the same periods."""
-        aligned = self.upstream.grain is self.window.period
-        if not (aligned and isinstance(self.downstream, TemporalMapper)):
+        """The keys whose windows reach it; none if a period has several keys, or too many are near."""
+        if self.upstream.input.has_offset or self.upstream.input.grain is not self.upstream.grain:
             return None
-        wall = self.downstream.keys.start_of(downstream_key)
-        anchor = self.window.anchor_of(wall, self.upstream.keys.week_start)
-        return self.upstream.upstream_keys(self.upstream.keys.key_of(anchor))
+        if self._is_tiled():
+            start = self.downstream.keys.start_of(downstream_key)  # type: ignore[attr-defined]  # of times
+            anchor = self.window.anchor_of(start, self.upstream.keys.week_start)
+            return self.upstream.upstream_keys(self.upstream.keys.key_of(anchor))
+        try:
+            near = self._near(downstream_key)
+        except OverflowError:
+            raise BeyondCalendar(f"what feeds {downstream_key!r} is beyond the calendar") from None
+        if near is None or len(near) > MOST_NEAR:
+            return None
+        return tuple(key for each in near for key in self._reaching(each, downstream_key))
 
     def samples(self) -> tuple[str, ...]:
         return self.downstream.samples()
+
+    def _is_tiled(self) -> bool:
+        """Whether each downstream key is a member, of just one window: windows are the upstream periods.
+
+        An hour that clocks skip is no upstream period, though windows go by it.
+        """
+        down = self.downstream
+        return (
+            isinstance(down, TemporalMapper)
+            and down.grain is self.window.members
+            and down.zone.key == self.upstream.zone.key
+            and self.upstream.grain is self.window.period
+            and (self.upstream.zone.key == "UTC" or not self.window.period.is_subday)
+            and type(self.window).keeps is PeriodWindow.keeps
+        )
+
+    def _near(self, downstream_key: str) -> list[datetime] | None:
+        """Starts of upstream periods whose windows may hold it, up to one more than are looked at."""
+        if isinstance(self.downstream, TemporalMapper):
+            start = self.downstream.keys.start_of(downstream_key)
+            apart = timedelta(0) if self.downstream.zone.key == self.upstream.zone.key else ZONES_APART
+            spans = [(start - apart, shift_wall(self.downstream.grain, start, 1) + apart)]
+        elif (written := self.downstream.upstream_keys(downstream_key)) is None:
+            return None
+        else:
+            spans = [(wall, wall) for each in written if (wall := _wall(each))]
+        found = chain.from_iterable(self._anchors(*span) for span in spans)
+        return list(dict.fromkeys(islice(found, MOST_NEAR + 1)))
+
+    def _anchors(self, start: datetime, end: datetime) -> Iterator[datetime]:
+        period, grain = self.window.period, self.upstream.grain
+        before, after = _REACH[self.window.direction]
+        first = shift_wall(period, floor_wall(period, start), -before)
+        last = shift_wall(period, floor_wall(period, end), after)
+        at = floor_wall(grain, first, self.upstream.keys.week_start)
+        while at <= last:
+            yield at
+            at = shift_wall(grain, at, 1)
+
+    def _reaching(self, anchor: datetime, downstream_key: str) -> tuple[str, ...]:
+        """The key of the upstream period that starts there, if its window has a member of that name."""
+        try:
+            key = self.upstream.representative(self.upstream.keys.key_of(anchor))
+            return (key,) if downstream_key in self.downstream_of(key) else ()
+        except (PartitionError, OverflowError):
+            return ()
 
     def _written(self, wall: datetime) -> tuple[str, ...]:
         if not isinstance(self.downstream, TemporalMapper):
@@ -127,6 +191,15 @@ class PeriodSpread:
             shown = wall.replace(tzinfo=self.upstream.zone).astimezone(self.downstream.zone)
             wall = shown.replace(tzinfo=None)
         return (self.downstream.keys.key_of(wall),)
+
+
+def _wall(text: str) -> datetime | None:
+    """The wall time that a member is handed to a downstream mapper as."""
+    try:
+        wall = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return wall if wall.isoformat() == text and wall.tzinfo is None else None
 
 
 def _plan(upstream: Mapper, window: object, downstream: Mapper | None) -> PeriodSpread | SegmentSpread:

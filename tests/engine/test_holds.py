@@ -24,6 +24,12 @@ from tests.engine.world import (
 )
 
 pytestmark = pytest.mark.django_db
+WEEKS_TO_MONTHS = {
+    "type": "FanOutMapper",
+    "upstream_mapper": {"type": "StartOfWeekMapper", "input_format": "%G-W%V", "output_format": "%G-W%V"},
+    "window": {"type": "WeekWindow"},
+    "downstream_mapper": {"type": "StartOfMonthMapper"},
+}
 DAY = "2026-03-10"
 
 
@@ -128,6 +134,16 @@ class TestCompletenessIsAPropertyOfTheData:
         turn()
         assert fired("daily") == [DAY]
         assert DagRun.objects.get().held_runs.get().consumed.count() == 24
+
+    @pytest.mark.parametrize("week", ["2026-W09", "2026-W11", "2026-W14"])
+    def test_so_does_one_that_needs_any_of_several_keys(self, week):
+        """March has days of six weeks. Each of them would do."""
+        emit("weekly", week)
+        turn()
+        consumer("monthly", {"weekly": WEEKS_TO_MONTHS, "other": IDENTITY})
+        emit("other", "2026-03")
+        turn()
+        assert fired("monthly") == ["2026-03"]
 
     def test_an_upstream_that_only_failed_is_absent(self):
         producer = dag("ingest", {"type": "PartitionedAtRuntime"}, writes=["hourly"])
