@@ -1,17 +1,13 @@
 """Counts arrivals into held runs: locks the open one or opens it, and counts what is there already."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from operator import attrgetter
-from typing import Any
 
 from core import bulk
-from core.making import Maker
 from core.models import Dag, HeldRun
-from scheduling import excesses, filling, listening, rounds, states
-from scheduling.algebra.errors import PartitionError
+from scheduling import excesses, filling, listening, opening, rounds, states
 from scheduling.algebra.verdicts import Late
 from scheduling.listening import UNKEYED, BrokenDefinition, DagListening
 from scheduling.mapping import Arrival, Mapped
@@ -60,7 +56,7 @@ def arrange(mapped: Mapped, now: datetime) -> Filed:
     names = {(arrival.dag.pk, arrival.key) for arrival in mapped.arrivals}
     opened = rounds.lock(names | excesses.names(mapped.excesses) | rounds.open_of(mapped.woken))
     absent = sorted(names - opened.keys())
-    rows = opened | dict(zip(absent, _next_rounds(absent, dags, now), strict=True))
+    rows = opened | dict(zip(absent, opening.next_rounds(absent, dags, now), strict=True))
     if rounds.are_open([name for name in absent if rows[name].round > 1]):
         raise Overtaken  # opened since we looked: the round after it must not fire above it
     filed = _counted(mapped.arrivals, rows, dags, now)
@@ -79,10 +75,10 @@ def write(filed: Filed, columns: Sequence[str], now: datetime) -> None:
     :raises Overtaken: if a new one is there by now. Roll back then.
     """
     fresh = [row for row in filed.rows if row._state.adding]
-    if bulk.insert(HeldRun, _COLUMNS, _values(fresh, _COLUMNS), bulk.Ignore()) < len(fresh):
+    if opening.insert(fresh) < len(fresh):
         raise Overtaken
     saved = [row for row in filed.rows if not row._state.adding]
-    bulk.update(HeldRun, columns, _values(saved, ("id", *columns)))
+    bulk.update(HeldRun, columns, opening.values_of(saved, ("id", *columns)))
     filed.write_counts(now)
 
 
@@ -93,7 +89,7 @@ def file(arrivals: Sequence[Arrival], now: datetime, *, anew: Collection[int] | 
         Those look again at what is there, as if they were just opened, and nothing settles any longer for it.
     """
     dags = {arrival.dag.pk: arrival.dag for arrival in arrivals}
-    rows = _lock_or_open({(arrival.dag.pk, arrival.key) for arrival in arrivals}, dags, now)
+    rows = opening.lock_or_open({(arrival.dag.pk, arrival.key) for arrival in arrivals}, dags, now)
     again = () if anew is None else anew
     before = {name: row.last_event_at for name, row in rows.items() if row.pk in again}
     filed = _counted(arrivals, rows, dags, now, again)
@@ -129,15 +125,6 @@ def came_at(arrivals: Sequence[Arrival], before: Mapping[Name, datetime]) -> dic
 def only_marks(heard: DagListening | BrokenDefinition) -> bool:
     """Whether late keys count for nothing but to mark what was made without them."""
     return isinstance(heard, DagListening) and heard.listening.late is Late.MARK_STALE
-
-
-def open_filled(names: Collection[Name], dags: dict[int, Dag], now: datetime) -> dict[Name, HeldRun]:
-    """The open held run of each name, locked; one that was not there is opened and counts what is there."""
-    rows = _lock_or_open(set(names), dags, now)
-    opened = [row for row in rows.values() if row.filled_at is None]
-    filling.fill(opened, dags, even_if_one_is_enough=True).write()
-    HeldRun.objects.filter(pk__in=[row.pk for row in opened]).update(filled_at=now)
-    return rows
 
 
 def _counted(
@@ -193,61 +180,3 @@ def _part_late(arrivals: Sequence[Arrival], rows: Mapping[Name, HeldRun]) -> tup
         if not (arrival.dag.pk in marking and (arrival.dag.pk, arrival.key) in stale)
     ]
     return counted, stale
-
-
-def _lock_or_open(names: set[Name], dags: dict[int, Dag], now: datetime) -> dict[Name, HeldRun]:
-    """The open held run of each name, locked. Rows are opened and locked in the order of their names."""
-    found: dict[Name, HeldRun] = {}
-    while missing := sorted(names - found.keys()):
-        found |= rounds.lock(missing)
-        absent = [name for name in missing if name not in found]
-        if not absent:
-            break
-        opened = _next_rounds(absent, dags, now)
-        bulk.insert(HeldRun, _COLUMNS, _values(opened, _COLUMNS), bulk.Ignore())
-        # Not there even now: another worker opened it and it fired in between. Once more.
-        found |= rounds.lock(absent)
-    return found
-
-
-_MADE = Maker(HeldRun)
-_COLUMNS = [each.attname for each in HeldRun._meta.concrete_fields if not each.generated]
-
-
-def _values(rows: Iterable[HeldRun], names: Sequence[str]) -> list[tuple[Any, ...]]:
-    values = attrgetter(*names)
-    return [values(row) for row in rows]
-
-
-def _next_rounds(names: Sequence[Name], dags: dict[int, Dag], now: datetime) -> list[HeldRun]:
-    """A held run for each of `names`, not saved, with the primary key that it will have."""
-    if not names:
-        return []
-    last = rounds.last(names)
-    heard = listening.of_dags(dags[dag_id] for dag_id in {dag_id for dag_id, _ in names})
-    return [
-        _MADE(
-            id=pk,
-            dag_id=dag_id,
-            partition_key=key,
-            partition_date=_date(heard[dag_id], key),
-            round=last.get((dag_id, key), 0) + 1,
-            opened_at=now,
-            last_event_at=now,
-        )
-        for pk, (dag_id, key) in zip(bulk.take_ids(HeldRun, len(names)), names, strict=True)
-    ]
-
-
-def _date(heard: DagListening | BrokenDefinition, key: str) -> datetime | None:
-    """The one instant that the mappers agree on; None if they have none or several."""
-    if isinstance(heard, BrokenDefinition):
-        return None
-    dates = set()
-    for mapper in heard.listening.mappers.values():
-        try:
-            dates.add(mapper.partition_date(key))
-        except PartitionError:
-            continue
-    dates.discard(None)
-    return dates.pop() if len(dates) == 1 else None

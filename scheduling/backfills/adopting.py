@@ -1,6 +1,7 @@
 """Which partitions of a backfill a run does that is there already: those are not run once more.
 
-1. A partition that waited for nothing takes over what is under way for its key, whenever that was queued.
+1. A partition that waited for nothing takes over what is under way for its key, whenever that was queued, and
+   what somebody else has queued since its backfill was started.
 2. One that waited takes over a run that read what its upstream wrote in this backfill. Where held runs count
    keys, what they counted says so and not the clock, which was read before a transaction waited for its turn.
 """
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
 
-from django.db.models import Max, Q
+from django.db.models import Exists, Max, OuterRef, Q
 
 from core.models import (
     AssetEvent,
@@ -22,6 +23,7 @@ from core.models import (
     Dag,
     DagRun,
     HeldRun,
+    Partition,
 )
 from scheduling import listening
 from scheduling.backfills import preceding, upstream
@@ -56,14 +58,17 @@ def adopted(
     """
     unripe = {row.key: row.pk for row in rows if row.ripe_at is None}
     found = {unripe[key]: run_pk for key, run_pk in _under_way(target.dag, unripe) if key in unripe}
-    ripe = {row.key: row for row in rows if row.ripe_at is not None}
-    candidates = _candidates(backfill, target.dag, ripe) if ripe else []
-    asked = {each.key for each in candidates if each.round is not None}
+    left = {row.key: row for row in rows if row.pk not in found}
+    candidates = _candidates(backfill, target.dag, left) if left else []
+    asked = {each.key for each in candidates if each.round is not None and left[each.key].ripe_at}
     counted = _counted(target.dag, targets, sorted(asked)) if asked else {}
     for each in candidates:
-        row, since = ripe[each.key], counted.get(each.key)
-        by_clock = bool(row.ripe_at and each.queued_at >= row.ripe_at)
-        if by_clock if each.round is None or since is None else each.round >= since:
+        row, since = left[each.key], counted.get(each.key)
+        if each.round is None or since is None:
+            is_it = each.queued_at >= row.ripe_at if row.ripe_at else each.queued_at > backfill.created_at
+        else:
+            is_it = each.round >= since
+        if is_it:
             found[row.pk] = each.pk
     return found
 
@@ -80,15 +85,29 @@ def _under_way(dag: Dag, keys: Collection[str]) -> Iterator[tuple[str, int]]:
 
 
 def _candidates(backfill: Backfill, dag: Dag, keys: Collection[str]) -> list[_Candidate]:
-    """Runs for one of `keys` that have not ended badly, the oldest first."""
-    runs_of_dag = DagRun.objects.filter(dag=dag, partition_key__in=keys)
+    """Runs for one of `keys` that have not ended badly, the oldest first.
+
+    Not those that have ended and were given another conf, nor those of which something was wiped since.
+    """
+    runs_of_dag = DagRun.objects.filter(dag=dag, partition_key__any=list(keys))
     others = runs_of_dag.filter(Q(state__in=UNDER_WAY) | ~Q(backfill=backfill))
     well = others.exclude(state__in=[DagRun.State.FAILED, DagRun.State.CANCELLED])
     with_round = well.annotate(round=Max("held_runs__round")).order_by("pk")
+    rows = list(with_round.values_list("pk", "partition_key", "queued_at", "round", "state", "conf"))
+    ended = {pk: conf for pk, *_, state, conf in rows if state not in UNDER_WAY}
+    void = _wiped(ended) | {pk for pk, conf in ended.items() if conf != backfill.conf}
     return [
         _Candidate(pk, key or "", queued_at, number)
-        for pk, key, queued_at, number in with_round.values_list("pk", "partition_key", "queued_at", "round")
+        for pk, key, queued_at, number, *_ in rows
+        if pk not in void
     ]
+
+
+def _wiped(ended: Collection[int]) -> set[int]:
+    """The primary keys of those runs whose partitions have lost the data that they wrote."""
+    gone = Partition.objects.filter(asset=OuterRef("asset"), key=OuterRef("partition_key"), data_at=None)
+    wrote = AssetEvent.objects.filter(Exists(gone), source_run__any=list(ended))
+    return {pk for pk in wrote.values_list("source_run_id", flat=True) if pk} if ended else set()
 
 
 def _counted(dag: Dag, targets: Sequence[BackfillTarget], keys: Sequence[str]) -> dict[str, float]:

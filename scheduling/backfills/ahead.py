@@ -2,15 +2,15 @@
 
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.db.models import Min, Q
 
 from core import bulk
-from core.models import AssetEvent, Backfill, BackfillPartition, BackfillTarget, DagRun
-from scheduling import filing, firing, listening, newruns, rounds, runs
+from core.models import AssetEvent, Backfill, BackfillPartition, BackfillTarget, DagRun, HeldRun
+from scheduling import firing, listening, newruns, opening, runs
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.timetables import PartitionedAssetTimetable
 from scheduling.backfills import adopting, outcomes
@@ -86,14 +86,14 @@ def _queue(of: _Queueing, queued: Queued, room: int) -> None:
     rows = _next(of, room)
     if not rows:
         return
-    if _listens(of.target):
-        rounds.lock([(of.target.dag_id, row.key) for row in rows])
+    held = _held(of, rows)
     adopted = adopting.adopted(of.backfill, of.target, of.targets, rows)
     bulk.update(Item, ("state", "run_id"), [(pk, State.STARTED.value, run) for pk, run in adopted.items()])
     dates, refused = _dated(of, [row for row in rows if row.pk not in adopted])
     outcomes.record(refused)
     queued.ended[of.target.pk] = [each.key for each in refused]
-    made = _start(of, [row for row in rows if row.pk in dates], dates)
+    opening.drop_opened([held[row.key] for row in rows if held and row.pk not in dates])
+    made = _start(of, [row for row in rows if row.pk in dates], dates, held)
     queued.runs += len(made)
     queued.more |= any(run.run_after > of.now for run in made)
     queued.ended[of.target.pk] += outcomes.stop_chain(of.target, refused)
@@ -122,7 +122,19 @@ def _oldest_unrouted(backfill: Backfill) -> datetime | None:
     return oldest
 
 
-def _start(of: _Queueing, rows: Sequence[Item], dates: Dates) -> list[DagRun]:
+def _held(of: _Queueing, rows: Sequence[Item]) -> dict[str, HeldRun]:
+    """The held run of each key, locked before anybody looks who runs it: none fires from now on.
+
+    None for a Dag that waits for no assets.
+    """
+    if not _listens(of.target):
+        return {}
+    dag = of.target.dag
+    found = opening.lock_or_open({(dag.pk, row.key) for row in rows}, {dag.pk: dag}, of.now)
+    return {key: row for (_, key), row in found.items()}
+
+
+def _start(of: _Queueing, rows: Sequence[Item], dates: Dates, held: Mapping[str, HeldRun]) -> list[DagRun]:
     """Queue the runs of `rows`, which nobody else runs."""
     size = keys_per_run(of.backfill, of.target)
     chunks = [rows[at : at + size] for at in range(0, len(rows), size)]
@@ -136,8 +148,8 @@ def _start(of: _Queueing, rows: Sequence[Item], dates: Dates) -> list[DagRun]:
             for row in chunk
         ],
     )
-    if made and _listens(of.target):
-        _settle_held(of, chunks, made)
+    if made and held:
+        _settle_held(of, chunks, made, held)
     return made
 
 
@@ -187,10 +199,14 @@ def _run_id(keys: Sequence[str], at: datetime) -> str | None:
     return f"backfill__{at.isoformat()}__{keys[0]}__{secrets.token_hex(4)}"
 
 
-def _settle_held(of: _Queueing, chunks: Sequence[Sequence[Item]], made: Sequence[DagRun]) -> None:
+def _settle_held(
+    of: _Queueing,
+    chunks: Sequence[Sequence[Item]],
+    made: Sequence[DagRun],
+    held: Mapping[str, HeldRun],
+) -> None:
     """The held run of each key becomes the run that makes it, with the events it consumes."""
-    dag = of.target.dag
-    run_of = {(dag.pk, row.key): run for run, chunk in zip(made, chunks, strict=True) for row in chunk}
-    held = filing.open_filled(run_of, {dag.pk: dag}, of.now)
-    rows = [held[name] for name in run_of]
-    firing.become(rows, list(run_of.values()), by=of.backfill.created_by, at=of.now)
+    pairs = [(held[row.key], run) for run, chunk in zip(made, chunks, strict=True) for row in chunk]
+    rows, runs_of = [row for row, _ in pairs], [run for _, run in pairs]
+    opening.fill_opened(rows, {of.target.dag_id: of.target.dag}, of.now)
+    firing.become(rows, runs_of, by=of.backfill.created_by, at=of.now)

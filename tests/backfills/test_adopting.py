@@ -9,10 +9,10 @@ from datetime import timedelta
 import pytest
 
 from core.models import Dag, DagRun, HeldRun
-from scheduling import backfills, holds
+from scheduling import backfills, holds, wiping
 from scheduling.backfills import Reprocess
 from tests.backfills.play import SECOND, begin, counts, drive, execute, item
-from tests.engine.world import HOURS_TO_DAY, NOW, consumer, emit, fired, hours
+from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, asset, consumer, emit, fired, hours
 
 pytestmark = pytest.mark.django_db
 
@@ -96,3 +96,53 @@ def test_a_run_that_did_not_wait_for_the_last_hour_is_not_the_one_that_was_asked
     count_all(NOW + timedelta(hours=1))
     assert fired("day") == [DAY, DAY]
     assert not HeldRun.objects.held().exists()
+
+
+class TestAKeyThatWaitedForNothing:
+    """When its turn comes, its held run may have fired by itself, and the run have ended."""
+
+    KEYS = ("2026-03-09", DAY)
+
+    @pytest.fixture
+    def begun(self, hour):
+        """A backfill of two days that takes one after the other; the hours of the second come again."""
+
+        def begin_and_fire(**options):
+            for key in self.KEYS:
+                emit("hours", *hours(key, *range(24)), at=BEFORE)
+            day = Dag.objects.get(dag_id="day")
+            anew = {"reprocess": Reprocess.COMPLETED, "is_chained": True} | options
+            backfill = begin(day, keys=self.KEYS, **anew)
+            backfills.advance(now=NOW)
+            emit("hours", *hours(DAY, *range(24)))
+            count_all(NOW + SECOND)
+            [meanwhile] = execute(NOW + SECOND, most=2)[1:]
+            assert (meanwhile.partition_key, meanwhile.run_type) == (DAY, "asset_triggered")
+            return backfill, meanwhile
+
+        return begin_and_fire
+
+    def test_is_done_by_that(self, begun):
+        backfill, meanwhile = begun()
+        drive(backfill, at=NOW + 2 * SECOND)
+        assert item(backfill, DAY).run == meanwhile
+        assert fired("day") == [*self.KEYS]
+        assert counts(backfill) == {"planned": 2, "done": 2}
+        assert not HeldRun.objects.held().exists()
+
+    def test_is_not_if_that_was_wiped_since(self, begun):
+        backfill, _ = begun()
+        wiping.wipe(asset("days"), [DAY], deed=ALICE, at=NOW + SECOND)
+        drive(backfill, at=NOW + 2 * SECOND)
+        assert fired("day") == [*self.KEYS, DAY]
+
+    def test_is_not_if_it_is_to_run_with_a_conf_of_its_own(self, begun):
+        backfill, _ = begun(conf={"model": "new"})
+        drive(backfill, at=NOW + 2 * SECOND)
+        assert fired("day") == [*self.KEYS, DAY]
+
+    def test_is_not_if_that_ran_before_somebody_asked_for_the_backfill(self, begun):
+        backfill, meanwhile = begun()
+        DagRun.objects.filter(pk=meanwhile.pk).update(queued_at=BEFORE)
+        drive(backfill, at=NOW + 2 * SECOND)
+        assert fired("day") == [*self.KEYS, DAY]

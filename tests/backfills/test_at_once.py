@@ -3,11 +3,11 @@
 import pytest
 
 from core.models import DagRun
-from scheduling import backfills
+from scheduling import backfills, holds
 from scheduling.backfills import NothingToBackfill
 from tests.backfills.play import SECOND, begin, daily, days, drive, listener, producer, states, steer
 from tests.engine.meeting import meet
-from tests.engine.world import NOW
+from tests.engine.world import NOW, emit, fired
 
 pytestmark = [pytest.mark.pg, pytest.mark.django_db(transaction=True)]
 
@@ -65,3 +65,21 @@ def test_two_that_have_the_same_keys_ahead_run_them_once(load):
         drive(each, at=NOW + 2 * SECOND)
         assert set(states(each).values()) == {"done"}
     assert DagRun.objects.count() == len(KEYS)
+
+
+class TestTheEngineBeside:
+    """It counts an event at the moment at which a backfill comes to the key: both would start a run of it."""
+
+    @pytest.fixture
+    def backfill(self, copy):
+        emit("days", KEYS[0])
+        return begin(copy, keys=KEYS[:1])
+
+    @pytest.mark.parametrize("is_first", [True, False])
+    def test_runs_the_key_once(self, backfill, is_first):
+        acts = [lambda: holds.route_pending(now=NOW), lambda: backfills.advance(now=NOW)]
+        meet(*acts if is_first else reversed(acts))
+        assert fired("copy") == [KEYS[0]]
+        drive(backfill, at=NOW + SECOND)
+        assert fired("copy") == [KEYS[0]]
+        assert states(backfill) == {("copy", KEYS[0]): "done"}

@@ -26,7 +26,7 @@ class Backfills(Adopting):
             keys = order[name][::-1] if ask.is_newest_first else order[name]
             items = [Item(key, plan[name][key]) for key in keys]
             targets.append(Target(name, self.layer(name, names), items))
-        self.backfills.append(Backfill(ask, targets, ask.limit))
+        self.backfills.append(Backfill(ask, targets, ask.limit, self.now))
 
     def advance(self) -> None:
         """Whatever can go on does: nothing has to be woken."""

@@ -60,6 +60,7 @@ class Backfill(Brief):
     ask: Ask
     targets: list[Target]
     limit: int
+    started_at: datetime
     is_paused: bool = False
     is_cancelled: bool = False
     is_completed: bool = False
