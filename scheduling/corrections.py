@@ -75,6 +75,7 @@ def mark(run: DagRun, state: State, *, deed: Deed, at: datetime) -> None:
     was = _locked(run).state
     DagRun.objects.filter(pk=run.pk).update(
         state=state,
+        started_at=Coalesce(F("started_at"), at),
         ended_at=Coalesce(F("ended_at"), at),
         lease_until=None,
         cancel_requested=False,

@@ -92,13 +92,14 @@ def _successes(rows: QuerySet[Partition], besides: DagRun) -> dict[tuple[int, st
     known = Q(source_run__state=WENT_WELL) | Q(source_run=None)
     events = AssetEvent.objects.filter(known, asset__in=assets, partition_key__in=keys)
     alone = DagRun.objects.filter(
-        dag__outlets__asset__in=assets, partition_key__in=keys, state=WENT_WELL
+        dag__outlets__asset__in=assets, partition_key__in=keys, state=WENT_WELL, started_at__isnull=False
     ).exclude(pk=besides.pk)
     ranged = BackfillPartition.objects.filter(
         target__dag__outlets__asset__in=assets,
         key__in=keys,
         state=BackfillPartition.State.DONE,
         run__state=WENT_WELL,
+        run__started_at__isnull=False,
     ).exclude(run=besides)
     found = [
         *events.exclude(source_run=besides)

@@ -142,3 +142,17 @@ class TestMarked:
         assert state() == (True, "failed")
         attempts.deleted(last)
         assert state() == (True, "success")
+
+    def test_a_success_that_never_began_stands_beside_one_that_did(self, attempts):
+        attempts.marked(attempts.queue(), "success")
+        last = attempts.ok()
+        attempts.marked(last, "failed")
+        attempts.deleted(last)
+        assert state()[1] == "success"
+
+    def test_one_that_never_began_goes_with_its_run_however_often_it_was_marked(self, attempts):
+        queued = attempts.queue()
+        attempts.marked(queued, "success")
+        attempts.marked(queued, "failed")
+        attempts.deleted(queued)
+        assert state() == (False, "")

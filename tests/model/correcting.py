@@ -14,10 +14,11 @@ class Corrections(Backfills):
         run.state, run.cancel_requested, run.ended_at = state, False, run.ended_at or self.now
         if state == "success":
             run.failed_keys = ()
-        begun = run.begun if run.started_at else self._next()
+        if not run.started_at:
+            run.begun, run.started_at = self._next(), self.now
         for part in self._own(run, run.keys):
-            part.attempts = [each for each in part.attempts if each.run is not run or each.begun != begun]
-            part.attempts.append(Attempt(run, begun, state))
+            part.attempts = [each for each in part.attempts if (each.run, each.begun) != (run, run.begun)]
+            part.attempts.append(Attempt(run, run.begun, state))
         self.follow(run)
 
     def delete_run(self, run: Run) -> bool:
