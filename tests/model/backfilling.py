@@ -114,7 +114,7 @@ class Backfills(Adopting):
         if item.key in run.failed_keys:
             return "failed"
         written = {event.key for event in self.events if event.run is run}
-        is_written = item.key in written if run.range else bool(written)
+        is_written = bool(written) if run.key is not None else item.key in written
         return "done" if is_written or not run.consumer.writes else "skipped"
 
     def _stop_chain(self, backfill: Backfill, target: Target, ended: Sequence[Item]) -> list[Item]:
