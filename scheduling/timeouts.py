@@ -100,7 +100,7 @@ def end_overdue(*, now: datetime) -> int:
 
 def end_if_overdue(run: DagRun, *, now: datetime) -> bool:
     """End the attempt at `run` if its time and grace are over; `run` itself stays what it was."""
-    if not is_overdue(run, now=now) or _is_being_ended(run):
+    if not is_overdue(run, now=now) or not _is_free(run):
         return False
     try:
         retries.fail(copy(run), sentence(run), at=now)
@@ -110,6 +110,11 @@ def end_if_overdue(run: DagRun, *, now: datetime) -> bool:
 
 
 @transaction.atomic
-def _is_being_ended(run: DagRun) -> bool:
-    """Whether somebody has its row, to end or to change it: nobody waits for that, it is looked at again."""
-    return not DagRun.objects.filter(pk=run.pk).select_for_update(no_key=True, skip_locked=True).first()
+def _is_free(run: DagRun) -> bool:
+    """Whether nobody has its row locked. Who has, ends it or changes it, however long that takes.
+
+    Nobody waits for that here: it is looked at again. The lock is not kept: whoever ends a run must lock its
+    backfill before it. If somebody is quicker after this look, the deed waits for them, or finds it ended.
+    """
+    row = DagRun.objects.filter(pk=run.pk).select_for_update(no_key=True, skip_locked=True)
+    return bool(row.values_list("pk"))
