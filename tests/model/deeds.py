@@ -1,6 +1,5 @@
 """What a history may do to engine and model, and to whom: each deed happens to both."""
 
-from collections import Counter
 from datetime import UTC, datetime
 from inspect import isfunction
 
@@ -17,7 +16,6 @@ from tests.model.reference import Model
 
 START = datetime(2026, 3, 11, 9, 10, tzinfo=UTC)
 MOST_ATTEMPTS = 3
-MOST_ACTIVE = 2
 AHEAD_OF_TIME = "2026-03-12T00:00:00"
 
 
@@ -101,6 +99,24 @@ class Deeds(RuleBasedStateMachine):
         assert self.engine.claim(self._place(run)) is may
         if may:
             self.model.claim(run)
+
+    def _dispatch(self):
+        """What may start does, and nothing more can; nothing waits for slots that it does not take."""
+        for run in [self.model.runs[place] for place in self.engine.dispatch()]:
+            assert run in self._startable()
+            self._claim(run)
+        left = self._startable()
+        assert all(map(self.model.is_kept_waiting, left))
+        beyond = [run for run in self._runs("queued") if run not in left]
+        assert not any(self.engine.claim(self._place(run)) for run in beyond)
+
+    def _limit(self, name, limit):
+        self.engine.limit(name, limit)
+        self.model.limits[name] = limit
+
+    def _resize_pool(self, slots):
+        self.engine.resize_pool(slots)
+        self.model.pool = slots
 
     def _end(self, run, how):
         getattr(self.engine, how)(self._place(run), run.consumer.writes)
@@ -199,19 +215,7 @@ class Deeds(RuleBasedStateMachine):
         return [run for run in self.model.runs if run.state in states]
 
     def _startable(self):
-        active = Counter(run.consumer.name for run in self._runs("running"))
-        return [
-            run
-            for run in self._runs("queued")
-            if active[run.consumer.name] < MOST_ACTIVE
-            and not self.model.consumers[run.consumer.name].is_paused
-            and (run.run_after is None or run.run_after <= self.model.now)
-            and all(self._has_room(each) for each in self.model.backfills if run in each.runs)
-        ]
-
-    def _has_room(self, backfill):
-        running = [run for run in backfill.runs if run.state == "running"]
-        return (backfill.is_cancelled or not backfill.is_paused) and len(running) < backfill.limit
+        return self.model.startable()
 
     def _place(self, run):
         return next(place for place, each in enumerate(self.model.runs) if each is run)

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from core.models import Dag, Dependency
+from core.models import Dag, Dependency, Pool
 from scheduling import configuration, dynamic, holds, refiling, ticks
 from scheduling.algebra import specs
 from scheduling.algebra.conditions import AssetLeaf
@@ -14,9 +14,11 @@ from scheduling.algebra.timetables import (
     PartitionedAssetTimetable,
     PartitionedAtRuntime,
 )
+from scheduling.configuration import pools
 from scheduling.journal import Deed
 from tests.engine import world
 from tests.model.definitions import Definition
+from tests.model.limits import Limit
 from tests.model.records import ONCE, Attempts
 
 ALICE = Deed(by="alice", via="web")
@@ -84,6 +86,18 @@ class Defined:
 
     def pause(self, name: str, paused: bool) -> None:
         configuration.set_paused(self.dag(name), paused, deed=ALICE, at=self.now)
+
+    def limit(self, name: str, limit: Limit) -> None:
+        pool = self._pool() if limit.slots else None
+        fields = {"max_active_runs": limit.active, "pool": pool, "pool_slots": limit.slots or 1}
+        Dag.objects.filter(dag_id=name).update(**fields)
+
+    def resize_pool(self, slots: int) -> None:
+        pools.change(self._pool(), slots=slots, deed=ALICE, at=self.now)
+
+    def _pool(self) -> Pool:
+        fields = {"slots": 3, "created_at": self.now, "updated_at": self.now}
+        return Pool.objects.get_or_create(name="lane", defaults=fields)[0]
 
     def _options(self, attempts: Attempts) -> dict[str, Any]:
         return {

@@ -14,6 +14,7 @@ from scheduling import (
     runs,
     ticks,
     timeouts,
+    turns,
     wiping,
 )
 from scheduling.algebra.errors import InvalidKey, PartitionError
@@ -123,6 +124,13 @@ class Engine(Rows):
 
     def tick(self) -> None:
         ticks.advance(now=self.now)
+
+    def dispatch(self) -> list[int]:
+        """The places of the runs whose turn it is."""
+        places = {
+            pk: place for place, pk in enumerate(DagRun.objects.order_by("pk").values_list("pk", flat=True))
+        }
+        return [places[pk] for pk in turns.dispatch(now=self.now)]
 
     def claim(self, place: int) -> bool:
         return claims.claim(self.run(place).pk, worker=WORKER, now=self.now) is not None

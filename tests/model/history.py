@@ -17,6 +17,7 @@ from tests.model.definitions import (
     definition,
     some,
 )
+from tests.model.limits import Limit
 from tests.model.plans import Ask
 from tests.model.setting import HOURLY, Setting
 
@@ -29,6 +30,7 @@ KEEPER = ("keeper",)
 BACKFILLED = (("first",), ("second",), ("next",), ("maker",), ("maker",), ("ticker",), KEEPER, KEEPER)
 SEVERAL = (("maker", "first"), ("first", "next"), ("maker", "first", "second", "next"))
 PAUSABLE = (*DEFINED, "next", "plain", "ticker", "maker", "keeper")
+LIMITED = tuple(Limit(active, slots) for active in (1, 2, 3) for slots in (0, 1, 2))
 CLOSED = ("success", "failed", "cancelled")
 STEERED = ("pause", "resume", "cancel", "retry")
 
@@ -137,6 +139,16 @@ class History(Setting):
         deed = choose(["add_keys", "remove_keys"] if there else ["add_keys"])
         self._change_keys(deed, some(choose, [*there, "tw"] if deed == "remove_keys" else DYNAMIC, 4))
 
+    def dispatch(self, choose):
+        self._dispatch()
+
+    def limits_change(self, choose):
+        deeds = {
+            self._limit: [(name, limit) for name in PAUSABLE for limit in LIMITED],
+            self._resize_pool: [(slots,) for slots in range(5)],
+        }
+        self._do_one(choose, deeds)
+
     def a_run_goes_its_own_way(self, choose):
         running = [(run,) for run in self._runs("running")]
         deeds = {
@@ -193,6 +205,8 @@ STEPS = {
     "execute": (5, lambda history: history._startable()),
     "a_person_intervenes": (4, bool),
     "a_person_backfills": (3, bool),
+    "dispatch": (3, lambda history: history._runs("queued")),
+    "limits_change": (1, bool),
     "keys_come_and_go": (2, bool),
     "old_records_go": (1, bool),
     "a_run_goes_its_own_way": (4, lambda history: history.model.runs),

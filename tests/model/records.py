@@ -147,6 +147,7 @@ class Held(Brief):
 @dataclass(eq=False, repr=False)
 class Run(Brief):
     """`failures` of its attempts failed, `losses` lost their worker; from `run_after` on it may be claimed.
+    It took so many `slots` of the pool when it started last.
 
     A ranged run has several keys (`range`) and no key of its own; `failed_keys` are those that it gave up.
     """
@@ -163,6 +164,7 @@ class Run(Brief):
     attempt: int = 0
     failures: int = 0
     losses: int = 0
+    slots: int = 0
     run_after: datetime | None = None
     started_at: datetime | None = None
     ended_at: datetime | None = None

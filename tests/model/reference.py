@@ -7,12 +7,12 @@ is decided here a second time, on purpose. Nothing is fast, and nothing happens 
 from datetime import datetime
 
 from tests.model import judgement
-from tests.model.correcting import Corrections
 from tests.model.filing import place_of
+from tests.model.limits import Limits
 from tests.model.records import UNKEYED, Consumer, Event, Held, Partition, Run
 
 
-class Model(Corrections):
+class Model(Limits):
     """`now` is set by whoever drives it."""
 
     def __init__(self, now: datetime) -> None:

@@ -7,6 +7,7 @@ from scheduling.algebra.mappers import IdentityMapper
 from scheduling.algebra.timetables import CronPartitionTimetable
 from tests.model.deeds import START, Deeds, consumer_of
 from tests.model.definitions import Definition, definition
+from tests.model.limits import Limit
 from tests.model.records import ONCE, Attempts, Consumer, Late
 
 HOURLY = CronPartitionTimetable("0 * * * *")
@@ -16,6 +17,7 @@ ATTEMPTS = (
     Attempts(retries=2, delay=timedelta(minutes=4), backoff=2.0, timeout=timedelta(minutes=4)),
     Attempts(retries=2, delay=timedelta(0)),
 )
+AT_FIRST = (Limit(), Limit(3, 1), Limit(2, 1), Limit(2, 2))
 
 
 class Setting(Deeds):
@@ -52,3 +54,5 @@ class Setting(Deeds):
         keeper = Consumer("keeper", {}, AssetLeaf(""), writes=("d",), attempts=attempts, is_dynamic=True)
         self.model.consumers["keeper"] = keeper
         self.engine.make("keeper", ("d",), attempts)
+        for name in self.model.consumers:
+            self._limit(name, choose(AT_FIRST))
