@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from core.models import DagRun, HeldRun
-from scheduling import filing, holds
+from scheduling import holds, opening
 from scheduling.configuration import set_paused
 from tests.engine.meeting import apart
 from tests.engine.world import ALICE, IDENTITY, NOW, REGIONS, consumer, emit, turn
@@ -18,7 +18,7 @@ def in_between(monkeypatch):
     """Have something done in another transaction when the first who files has found nothing open."""
 
     def have(act):
-        usual, left = filing._next_rounds, [act]
+        usual, left = opening.next_rounds, [act]
 
         def next_rounds(names, dags, now):
             while left:
@@ -26,7 +26,7 @@ def in_between(monkeypatch):
                     threads.submit(apart, left.pop()).result(30)
             return usual(names, dags, now)
 
-        monkeypatch.setattr(filing, "_next_rounds", next_rounds)
+        monkeypatch.setattr(opening, "next_rounds", next_rounds)
 
     return have
 
