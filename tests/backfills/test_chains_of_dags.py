@@ -1,8 +1,10 @@
 """Several Dags at once: each downstream key as soon as its own upstream keys are done, and never twice."""
 
+from datetime import timedelta
+
 import pytest
 
-from core.models import Backfill, Dag, DagRun
+from core.models import AssetEvent, Backfill, Dag, DagRun
 from scheduling import claims
 from scheduling.backfills import Order
 from tests.backfills.play import (
@@ -13,6 +15,7 @@ from tests.backfills.play import (
     days,
     drive,
     execute,
+    item,
     listener,
     of_dag,
     producer,
@@ -95,6 +98,7 @@ class TestMappersThatCannotBeTurnedRound:
         assert counts(backfill) == {"planned": 4, "done": 4}
 
     def test_all_partitions_too(self):
+        """It runs by itself with those that are known so far; the run that was asked for reads them all."""
         daily("as")
         first = producer("first", "as")
         consumer("all", {"as": {"type": "AllPartitionsMapper"}}, writes=["all"])
@@ -103,7 +107,15 @@ class TestMappersThatCannotBeTurnedRound:
         )
         drive(backfill)
         assert counts(backfill) == {"planned": 4, "done": 4}
-        assert fired("all") == ["all"]
+        turn(NOW + timedelta(hours=1))
+        early, asked_for = DagRun.objects.filter(dag__dag_id="all").order_by("pk")
+        assert [consumed_by(early), consumed_by(asked_for)] == [days(1, 2), days(1, 3)]
+        assert item(backfill, "all").run == asked_for
+
+
+def consumed_by(run):
+    events = AssetEvent.objects.filter(consumers__held_run__run=run)
+    return sorted(events.values_list("partition_key", flat=True))
 
 
 class TestTwoUpstreams:
