@@ -22,6 +22,7 @@ from partitions_site.web import (
     sensors,
     signin,
     tokens,
+    triggering,
     written,
 )
 from partitions_site.web.http import signed_in
@@ -62,8 +63,8 @@ urlpatterns = [
     grouped("held/<int:pk>/cancel", hold_deeds.cancel, "held_cancel"),
     grouped("dags", dags.dags, "dags"),
     grouped("dags/<path:dag_id>", dags.dag, "dag"),
-    grouped("trigger", dags.trigger, "dag_trigger"),
-    grouped("meaning", dags.meaning, "dag_meaning"),
+    grouped("trigger", triggering.trigger, "dag_trigger"),
+    grouped("meaning", triggering.meaning, "dag_meaning"),
     grouped("listening", listening.listening, "dag_listening"),
     grouped("pause", dags.pause, "dag_pause"),
     grouped("runs", runs.runs, "runs"),
