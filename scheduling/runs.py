@@ -8,11 +8,12 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from core.models import Dag, DagRun, HeldRun
-from scheduling import claims, doorbell, journal, keeping, listening
+from scheduling import assessing, claims, doorbell, filling, firing, journal, keeping, listening, opening
 from scheduling.algebra.conditions import Leaf
 from scheduling.algebra.errors import InvalidKey, PartitionError
 from scheduling.algebra.keys import validate_key
 from scheduling.algebra.timetables import PartitionedAssetTimetable
+from scheduling.algebra.verdicts import Kind
 from scheduling.doorbell import Bell
 from scheduling.journal import Deed
 from scheduling.newruns import NewRun, create
@@ -53,7 +54,7 @@ def trigger(dag: Dag, ask: Ask, *, deed: Deed, at: datetime, run_type: Type = Ty
     """A person (or a program on their behalf, or a sensor) makes a run, usually for one key.
 
     If that key is held, the run settles the held run, which then does not fire as well, unless
-    `ask.settle_held` is false.
+    `ask.settle_held` is false. If it is not, and all that it needs is there, the run counts as its firing.
 
     :raises NotPartitioned: for a key given to a Dag whose runs have none.
     :raises KeyNeeded: for no key where every run has one.
@@ -152,10 +153,34 @@ def _stop(run: DagRun, at: datetime) -> None:
 
 
 def _settle(run: DagRun, deed: Deed, at: datetime) -> int:
+    """How many held runs `run` settles. Where there is none, it may be a round of its own."""
     if run.partition_key is None:
         return 0
     held = HeldRun.objects.held().filter(dag=run.dag, partition_key=run.partition_key)
-    return held.update(state=HeldRun.State.FIRED, run=run, closed_at=at, closed_by=deed.by, judge_after=None)
+    settled = held.update(
+        state=HeldRun.State.FIRED, run=run, closed_at=at, closed_by=deed.by, judge_after=None
+    )
+    if not settled and _is_complete(run.dag, run.partition_key, at):
+        dags, names = {run.dag_id: run.dag}, {(run.dag_id, run.partition_key)}
+        rows = list(opening.lock_or_open(names, dags, at).values())
+        opening.fill_opened(rows, dags, at)
+        firing.become(rows, [run], by=deed.by, at=at)
+    return settled
+
+
+def _is_complete(dag: Dag, key: str, at: datetime) -> bool:
+    """Whether `dag` needs several keys, and all that a first run of `key` needs is there.
+
+    What comes then is late. If something is lacking, the run was made without it, and what completes the key
+    still has to start one.
+    """
+    try:
+        if not filling.needs_several(listening.of_dag(dag)):
+            return False
+        verdict = assessing.judge(assessing.as_if_opened(dag, key, now=at), now=at)
+    except PartitionError:  # it listens to nothing, or cannot be read
+        return False
+    return verdict.kind in (Kind.READY, Kind.PAUSED)
 
 
 def _check_may_lack(dag: Dag) -> None:

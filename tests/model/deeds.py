@@ -68,9 +68,9 @@ class Deeds(RuleBasedStateMachine):
         self.engine.cancel_held(held.consumer.name, held.key)
         self.model.cancel(held)
 
-    def _trigger(self, held, settles):
-        done = self.engine.trigger(held.consumer.name, held.key, settles=settles)
-        assert done is bool(self.model.trigger(held.consumer, held.key, settles=settles))
+    def _trigger(self, name, key, settles):
+        done = self.engine.trigger(name, key, settles=settles)
+        assert done is bool(self.model.trigger(self.model.consumers[name], key, settles=settles))
 
     def _backfill(self, ask):
         plan, found = self.model.plan(ask), self.engine.plan(ask)
@@ -176,6 +176,11 @@ class Deeds(RuleBasedStateMachine):
 
     def _keyed(self):
         return [each for each in self.model.open() if not each.consumer.is_plain]
+
+    def _triggered(self):
+        """What has been held, open or not."""
+        held = [each for each in self.model.held if not each.consumer.is_plain]
+        return list(dict.fromkeys((each.consumer.name, each.key) for each in held))
 
     def _named(self, name):
         """Keys that a Dag has had, and some."""

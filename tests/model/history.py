@@ -121,7 +121,7 @@ class History(Setting):
             self._pause_or_unpause: [(name,) for name in PAUSABLE],
             self._fire_now: [(held,) for held in self.model.open()],
             self._cancel_held: [(held,) for held in self.model.open()],
-            self._trigger: [(held, settles) for held in self._keyed() for settles in (True, False)],
+            self._trigger: [(*name, settles) for name in self._triggered() for settles in (True, False)],
             self._redefine: [(name, definition) for name in DEFINED],
         }
         self._do_one(choose, deeds)

@@ -142,15 +142,25 @@ class Model(Limits):
     def trigger(self, consumer: Consumer, key: str, *, settles: bool) -> Run | None:
         """By hand; a held run of that key is settled by it unless the person says no.
 
-        A key that the consumer can never have is refused.
+        Where none is held, the run counts as a firing of the key if it is complete. A key that the consumer
+        can never have is refused.
         """
         if not judgement.takes(consumer, key):
             return None
         run = self._queue(consumer, key, "manual")
-        for each in self.open(consumer.name):
-            if settles and each.key == key:
-                self._close(each, run)
+        for each in self._settled_by_hand(consumer, key) if settles else ():
+            self._close(each, run)
         return run
+
+    def _settled_by_hand(self, consumer: Consumer, key: str) -> list[Held]:
+        held = [each for each in self.open(consumer.name) if each.key == key]
+        if held or consumer.is_plain or not consumer.mappers or consumer.needs_one_key:
+            return held
+        made = Held(consumer, key, len(self._rounds((consumer.name, key))) + 1, self.now, self.now)
+        self._fill(made)
+        held = [made] if judgement.is_complete(made, self) else []
+        self.held += held
+        return held
 
     # Runs (section 7)
 
