@@ -18,9 +18,9 @@ from core.models import DagRun, HeldRun
 from scheduling.algebra.errors import PartitionError
 from scheduling.explain import Explanation, Standing, explain
 from tests.chance import examples
+from tests.model.deeds import START
 from tests.model.definitions import ASSETS, HOURS, KEYS, MONTHS, REGIONS, definitions
 from tests.model.engine import Engine
-from tests.model.history import START
 
 pytestmark = pytest.mark.django_db
 
