@@ -1,6 +1,6 @@
 """Partitions whose last attempt failed know of those before it, as far as runs of one key tell."""
 
-from django.db import migrations
+from django.db import migrations, transaction
 
 PORTION = 1000
 
@@ -12,7 +12,8 @@ def fill(apps, schema_editor):
     failed = partitions.filter(outcome='failed', outcome_at__isnull=False).order_by('pk')
     pks = list(failed.values_list('pk', flat=True))
     for start in range(0, len(pks), PORTION):
-        _fill_some(apps, alias, failed.filter(pk__in=pks[start : start + PORTION]))
+        with transaction.atomic(using=alias):
+            _fill_some(apps, alias, failed.filter(pk__in=pks[start : start + PORTION]))
 
 
 def _fill_some(apps, alias, failed):
