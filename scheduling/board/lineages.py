@@ -47,7 +47,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """`links` are paths from card to card; `left_off`: so many more hang together with it."""
+    """`links` are paths from card to card; `left_off`: so many more are within as many steps of it."""
 
     cards: list[Card]
     links: list[str]
@@ -65,18 +65,19 @@ def lineage(asset: Asset, *, sight: Sight = EVERYTHING) -> Lineage:
     focus: Name = (ASSET, asset.pk)
     steps = _steps(focus, before, after)
     shown = sorted(steps, key=lambda name: abs(steps[name]))[:MOST_NODES]
-    rows, columns = _rows(shown), _columns({name: steps[name] for name in shown}, before, after)
+    rows = _rows(shown)
+    columns = _columns({name: steps[name] for name in rows}, before, after)
     tallest = max(map(len, columns))
     cards = {
         name: Card(rows[name], *_corner(number, line + (tallest - len(column)) / 2))
         for number, column in enumerate(columns)
         for line, name in enumerate(column)
     }
-    pairs = ((name, other) for name in shown for other in after.get(name, ()) if other in cards)
+    pairs = ((name, other) for name in cards for other in after.get(name, ()) if other in cards)
     links = [cards[name].link_to(cards[other]) for name, other in pairs]
     right, low = _corner(len(columns) - 1, tallest - 1)
     size = (right + WIDTH + EDGE, low + HEIGHT + EDGE)
-    return Lineage([cards[name] for name in shown], links, *size, len(steps) - len(shown))
+    return Lineage(list(cards.values()), links, *size, len(steps) - len(shown))
 
 
 def _corner(column: int, line: float) -> tuple[float, float]:
@@ -140,4 +141,5 @@ def _height(name: Name, *, links: Links, inner: Mapping[Name, int]) -> float:
 def _rows(names: Sequence[Name]) -> dict[Name, Asset | Dag]:
     assets = Asset.objects.in_bulk([pk for kind, pk in names if kind == ASSET])
     dags = Dag.objects.in_bulk([pk for kind, pk in names if kind == DAG])
-    return {(kind, pk): assets[pk] if kind == ASSET else dags[pk] for kind, pk in names}
+    found: dict[str, Mapping[int, Asset | Dag]] = {ASSET: assets, DAG: dags}
+    return {(kind, pk): found[kind][pk] for kind, pk in names if pk in found[kind]}
