@@ -6,6 +6,7 @@ from datetime import date
 from scheduling.board.bars import period_words
 from scheduling.board.cells import Cells, Look, Tally
 from scheduling.board.choice import around_of
+from scheduling.board.keylists import room_for
 from scheduling.board.labels import DAY, HOUR, MINUTE, MONTH, YEAR, Place
 from scheduling.board.lateness import Late
 from scheduling.board.orders import Name, Order, Table
@@ -28,6 +29,9 @@ Units = tuple[int, int]
 
 MOST_NAMED = 500
 """Keys without time that are shown with their names; of more there is a list."""
+
+MOST_WRITTEN = 40_000
+"""Bytes of their names, as addresses have them; each is written four times."""
 
 MOST_NAMES, LINE = 8, 96
 """Named keys in a row at most, and the characters that a row has room for."""
@@ -99,6 +103,9 @@ def _without_time(sheet: "_Sheet", positions: range, first_row: int) -> Grid | N
 def _wall(sheet: "_Sheet", positions: range) -> Grid | None:
     """Keys without time or segments, in their order, each with its name beside its square."""
     if len(positions) > MOST_NAMED:
+        return None
+    keys = [place.key for place in sheet.cells.places.places_at(positions)]
+    if room_for(keys, MOST_WRITTEN) < len(keys):
         return None
     longest = max(len(place.key) for place in sheet.cells.places)
     wide = max(1, min(MOST_NAMES, LINE // (longest + 4)))
