@@ -60,7 +60,8 @@ def forget(rows: QuerySet[Partition], runs: Collection[DagRun]) -> None:
 def take_back(rows: QuerySet[Partition], run: DagRun, begun: datetime) -> None:
     """How that attempt of `run` ended at `rows`, which are locked, is for a person to say, who does."""
     FailedAttempt.objects.filter(run=run, begun_at=begun, partition__in=rows).delete()
-    said = Q(outcome_run=run, outcome_at=begun)
+    # One that it fell back to, when a later attempt went off the record, names no run.
+    said = Q(outcome_at=begun) & (Q(outcome_run=run) | Q(outcome_run=None))
     well = rows.filter((said & Q(outcome=Attempt.SUCCESS)) | Q(success_at=begun))
     known, found = _successes(well, run), []
     for pk, asset, key, success_at in well.values_list("pk", "asset", "key", "success_at"):

@@ -93,6 +93,8 @@ def take_back(run: DagRun) -> None:
         _locked(rows)
         if run.started_at:
             endings.take_back(rows, run, run.started_at)
+            unnamed = rows.filter(attempt_run=None, attempt_at=run.started_at)
+            unnamed.update(attempt=Attempt.NONE, attempt_at=None)
 
 
 def take_data(asset: Asset, keys: Collection[str], at: datetime) -> None:

@@ -124,6 +124,15 @@ class TestMarked:
         attempts.deleted(attempts.failed())
         assert state() == (False, "success")
 
+    def test_a_failure_after_all_is_one_though_a_later_attempt_has_gone(self, attempts):
+        """What a partition fell back to, a success without data, names no run; a person can mark it still."""
+        first = attempts.failed()
+        attempts.marked(first, "success")
+        attempts.deleted(attempts.failed())
+        attempts.marked(first, "failed")
+        assert state() == (False, "failed")
+        assert part("out", "k").attempt_run == first
+
     def test_a_failure_after_all_does_not_hide_the_one_before(self, attempts):
         first, second = attempts.failed(), attempts.ok()
         third = attempts.failed()
