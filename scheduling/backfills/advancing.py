@@ -109,7 +109,7 @@ def _advance(pk: int, now: datetime) -> bool:
         locks.hold_backfilling(target.dag_id for target in targets)
         queued = ahead.queue(backfill, targets, now)
         following.look(targets, queued.ended, now)
-        moved = moved or bool(queued.runs) or any(queued.ended.values())
+        moved = moved or bool(queued.runs or queued.adopted) or any(queued.ended.values())
         more = queued.more or any(queued.ended.values())
     if finish_if_done(backfill, now):
         return True

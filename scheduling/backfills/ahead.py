@@ -36,9 +36,13 @@ SAFE_IN_RUN_ID = re.compile(r"[A-Za-z0-9_.~:+-]{1,100}")
 
 @dataclass(slots=True)
 class Queued:
-    """How many runs were queued, and what ended because it cannot run. `more`: not all is done yet."""
+    """How many runs were queued, how many partitions others run, and what ended because it cannot run.
+
+    `more`: not all is done yet.
+    """
 
     runs: int = 0
+    adopted: int = 0
     ended: Ended = field(default_factory=dict)
     more: bool = False
 
@@ -52,7 +56,8 @@ def queue(backfill: Backfill, targets: Sequence[BackfillTarget], now: datetime) 
     for target in reversed(targets):
         if allowed > queued.runs:
             _queue(_Queueing(backfill, target, targets, now, unrouted), queued, allowed - queued.runs)
-    queued.more |= queued.runs == allowed < room or unrouted is not None
+    # Partitions that others run have taken no room: the next ones may have it.
+    queued.more |= queued.runs == allowed < room or unrouted is not None or queued.adopted > 0
     return queued
 
 
@@ -89,6 +94,7 @@ def _queue(of: _Queueing, queued: Queued, room: int) -> None:
     held = _held(of, rows)
     adopted = adopting.adopted(of.backfill, of.target, of.targets, rows)
     bulk.update(Item, ("state", "run_id"), [(pk, State.STARTED.value, run) for pk, run in adopted.items()])
+    queued.adopted += len(adopted)
     dates, refused = _dated(of, [row for row in rows if row.pk not in adopted])
     outcomes.record(refused)
     queued.ended[of.target.pk] = [each.key for each in refused]

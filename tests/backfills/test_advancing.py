@@ -7,9 +7,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from core.models import Backfill, Dag, DagRun, JournalEntry, Partition
-from scheduling import backfills, claims
+from scheduling import backfills, claims, runs
 from scheduling.backfills import Order, Reprocess
 from scheduling.backfills.ahead import AHEAD
+from scheduling.runs import Ask
 from tests.backfills.play import begin, counts, daily, days, drive, execute, item, of_dag, producer, turn
 from tests.engine.world import ALICE, DAILY, NOW, dag
 
@@ -74,6 +75,16 @@ class TestRunsOfABackfill:
         begin(dag("free", {"type": "PartitionedAtRuntime"}, writes=["out"]), keys=("a/b?c#d",))
         turn()
         assert "a/b" not in DagRun.objects.get().run_id
+
+    def test_are_queued_ahead_behind_those_that_somebody_else_has_queued(self):
+        """What others run takes none of its room, and may wait for long."""
+        made = producer()
+        backfill = begin(made, max_active_runs=1)
+        for key in days(1, 2):
+            runs.trigger(made, Ask(key), deed=ALICE, at=NOW)
+        turn()
+        own = backfill.runs.order_by("pk").values_list("partition_key", flat=True)
+        assert list(own) == days(3, 4)
 
     def test_are_queued_a_few_ahead_and_no_more(self):
         begin(producer(), max_active_runs=2)
