@@ -59,6 +59,7 @@ PAGES = (
     "/assets/stores?tab=events",
     "/assets/stores?tab=events&contains=store-499",
     "/assets/stores?tab=events&contains=nothing",
+    "/assets/stores?tab=lineage",
     "/assets/reports",
     "/assets/reports?state=held",
     "/held",
@@ -70,6 +71,8 @@ PAGES = (
     "/held?key=2015-03",
     "/held?key=nothing",
     "/held?order=newest",
+    "/held?run=HELD",
+    "/held/HELD",
     "/dags",
     "/dags/load",
     "/dags/report_7",
@@ -90,6 +93,7 @@ PAGES = (
     "/journal?dag=load",
     "/journal?by=nobody",
     "/journal?asset=stores",
+    "/journal?day=2026-11-28&dag=load",
     "/journal?backfill=BACKFILL",
     "/definitions",
     "/health",
@@ -154,18 +158,18 @@ def measured(bar: float, only: str = "") -> Iterator[Figure]:
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
 
-    from core.models import Backfill
+    from core.models import Backfill, HeldRun
     from partitions_site.warming import warm_up
 
     warm_up()
     client = Client(headers={"host": "localhost"})
     client.force_login(_somebody())
 
-    backfill = str(Backfill.objects.latest("pk").pk)
+    backfill, held = Backfill.objects.latest("pk"), HeldRun.objects.held().latest("pk")
 
     def ask(page: str) -> tuple[float, Any]:
         begun = perf_counter()
-        answer = client.get(page.replace("BACKFILL", backfill))
+        answer = client.get(page.replace("BACKFILL", str(backfill.pk)).replace("HELD", str(held.pk)))
         taken = 1000 * (perf_counter() - begun)
         if answer.status_code != 200:
             raise SystemExit(f"{page}: {answer.status_code}")
