@@ -58,7 +58,7 @@ class TestRefusals:
         ],
     )
     def test_of_who_is_not_signed_in_are_as_the_paper_says(self, client, headers, status):
-        [told] = re.findall(rf"{status}: ([^.]*)\.", API.split("## Refusals")[1])
+        [told] = re.findall(rf"{status}:\s([^.]*)\.", API.split("## Refusals")[1])
         answer = client.get("/api/v2/assets", **headers)
         assert answer.status_code == status
         assert (answer.json()["detail"] == "Invalid JWT token") == ("`Invalid JWT token`" in told)
