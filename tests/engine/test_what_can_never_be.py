@@ -10,6 +10,7 @@ from core.models import (
     ConsumedEvent,
     DagRun,
     Dependency,
+    FailedAttempt,
     HeldRun,
     MappingProblem,
     Outlet,
@@ -52,6 +53,10 @@ def twice(make):
     make()
 
 
+def fails_twice(run):
+    twice(lambda: FailedAttempt.objects.create(partition=Partition.objects.get(), run=run, begun_at=NOW))
+
+
 BROKEN = {
     "one_open_held_run_per_dag_and_key": lambda row: another(row),
     "a_round_happens_once": lambda row: another(row, round=row.round, state="cancelled", closed_at=NOW),
@@ -76,6 +81,7 @@ BROKEN = {
         asset=asset("a"), key="k", updated_at=NOW
     ),
     "a_partition_key_is_never_empty": lambda row: Partition.objects.update(key=""),
+    "an_attempt_fails_once": lambda row: fails_twice(run_of(row)),
     "one_problem_per_event_and_dag": lambda row: twice(
         lambda: MappingProblem.objects.create(
             event=AssetEvent.objects.get(), dag=row.dag, kind="missing partition key", at=NOW

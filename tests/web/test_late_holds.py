@@ -79,9 +79,10 @@ class TestLate:
         consumer("meet", {"a": IDENTITY, "b": IDENTITY})
         emit("a", "tw")
         turn()
-        page = read(visitor.get(f"/held/{world.held('meet', 'tw').pk}"))
+        pk = world.held("meet", "tw").pk
+        page = read(visitor.get(f"/held/{pk}"))
         assert "Any key that maps here will do" in page.text
-        assert page.links["Trigger prepare…"] == "/trigger?dag=prepare&key=tw"
+        assert page.links["Trigger prepare…"] == f"/trigger?dag=prepare&key=tw&back=%2Fheld%2F{pk}"
 
     def test_the_one_that_owes_a_key_may_be_held_itself(self, visitor):
         consumer("first", {"x": IDENTITY, "y": IDENTITY}, writes=["b"])
