@@ -102,7 +102,7 @@ def progress_of(leaf: Leaf, mapper: Mapper, held: Held, now: datetime) -> Progre
     arrived = tuple(key for key in required if key in counted)
     fresh = sum(counted[key] for key in arrived)
     impossible = policy.unreachable(len(required))
-    unexpected = tuple(key for key in received if mapper.counts_as(key) not in wanted)
+    unexpected = tuple(key for key in received if not _is_among(mapper, key, wanted))
     return Progress(
         leaf,
         required=required,
@@ -117,6 +117,20 @@ def progress_of(leaf: Leaf, mapper: Mapper, held: Held, now: datetime) -> Progre
         noun=mapper.member_noun,
         reasons=tuple(dict.fromkeys(filter(None, map(mapper.never_was, unexpected)))),
     )
+
+
+def why_not_counted(mapper: Mapper, key: str, required: Collection[str] | None) -> str:
+    """Why `key`, which maps to a downstream key that needs `required`, does not count there; empty if it does.
+
+    To a mapper that `needs_known` each key that comes is known by then: it passes over none.
+    """
+    if required is None or mapper.needs_known or _is_among(mapper, key, required):
+        return ""
+    return mapper.never_was(key) or "it is none of the keys that are needed"
+
+
+def _is_among(mapper: Mapper, key: str, required: Collection[str]) -> bool:
+    return mapper.counts_as(key) in required
 
 
 def _counted(mapper: Mapper, received: Mapping[str, bool]) -> dict[str, bool]:

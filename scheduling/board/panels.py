@@ -10,7 +10,7 @@ from core.models import Asset, AssetEvent, Dag, DagRun, HeldRun, LogLine, Outlet
 from scheduling import holds, listening, rounds
 from scheduling.algebra.mappers import Mapper
 from scheduling.algebra.phrases import key_list
-from scheduling.algebra.progress import Progress
+from scheduling.algebra.progress import Progress, why_not_counted
 from scheduling.algebra.verdicts import Verdict
 from scheduling.belonging import EVERYTHING, Sight
 from scheduling.board.cells import Look
@@ -127,15 +127,6 @@ def made_from(run: DagRun | None) -> list[Source]:
     return [_source(name, list(keys), known.get(pk, [])) for (name, pk), keys in by_asset.items()]
 
 
-def not_counted(mapper: Mapper, key: str, downstream: str) -> str:
-    """Why `downstream` is not made of `key`, though it maps there; empty if it is."""
-    required = None if mapper.needs_known else mapper.required(downstream)
-    if required is None or mapper.counts_as(key) in required:
-        return ""
-    why = mapper.never_was(key) or "its schedule does not require it"
-    return f"does not count this key: {why}"
-
-
 def _source(name: str, keys: Sequence[str], known: Sequence[Progress]) -> Source:
     unexpected = frozenset(key for each in known for key in each.unexpected)
     counted = [key for key in keys if key not in unexpected]
@@ -193,9 +184,14 @@ def _mapped(dag: Dag, answer: DagListening, asset: Asset, key: str) -> Iterable[
     mapper = answer.mapper(asset.pk)
     try:
         keys = list(dict.fromkeys(mapper.to_downstream(key)))[:50]
-        return [Dependent(dag, each, problem=not_counted(mapper, key, each)) for each in keys]
+        return [Dependent(dag, each, problem=_not_counted(mapper, key, each)) for each in keys]
     except Exception as error:  # a plug-in's mapper may raise anything; the panel shows the rest
         return [Dependent(dag, "", problem=str(error) or type(error).__name__)]
+
+
+def _not_counted(mapper: Mapper, key: str, downstream: str) -> str:
+    why = why_not_counted(mapper, key, mapper.required(downstream))
+    return f"does not count this key: {why}" if why else ""
 
 
 def _held(pairs: set[tuple[int, str]], now: datetime) -> dict[tuple[int, str], Held]:

@@ -9,8 +9,8 @@ from django.db.models import Q
 from core.models import Asset, Dag, Dependency, HeldRun, MappingProblem, Outlet
 from scheduling import listening, mapping, rounds
 from scheduling.algebra.errors import PartitionError
+from scheduling.algebra.progress import why_not_counted
 from scheduling.belonging import Sight
-from scheduling.board.panels import not_counted
 from scheduling.board.reading import read
 from scheduling.listening import DagListening
 
@@ -118,7 +118,8 @@ def _passed_over(
     for key in keys[:MOST_MAPPED] if heard.takes_keys and asset_id in heard.leaf_of else ():
         try:
             for downstream in mapping.downstream_of(dag, heard, asset_id, key):
-                if not_counted(heard.mapper(asset_id), key, downstream):
+                mapper = heard.mapper(asset_id)
+                if why_not_counted(mapper, key, mapper.required(downstream)):
                     yield key, downstream
         except PartitionError:  # told as an event that it cannot count
             continue

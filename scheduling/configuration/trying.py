@@ -15,6 +15,7 @@ from scheduling import listening
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.keys import validate_key
 from scheduling.algebra.mappers import Mapper
+from scheduling.algebra.progress import why_not_counted
 from scheduling.configuration.overriding import links_for, read_schedule
 from scheduling.listening import DagListening
 
@@ -136,7 +137,7 @@ def _tried(asset: str, mapper: Mapper, key: str, known: Sequence[str]) -> Tried:
 def _needs(mapper: Mapper, upstream: str, key: str, known: Sequence[str]) -> Needs:
     try:
         required = mapper.required(key, known)
-        not_counted = _not_counted(mapper, upstream, required)
+        not_counted = why_not_counted(mapper, upstream, required)
     except PartitionError as error:
         return Needs(key, Named(None), str(error))
     except Exception as error:  # a plug-in's mapper may raise anything
@@ -145,10 +146,3 @@ def _needs(mapper: Mapper, upstream: str, key: str, known: Sequence[str]) -> Nee
     if required is None:
         return Needs(key, Named(None))
     return Needs(key, Named(len(required), required[:MOST_SHOWN]), not_counted=not_counted)
-
-
-def _not_counted(mapper: Mapper, upstream: str, required: tuple[str, ...] | None) -> str:
-    """Why `upstream` is none of the keys that are `required`; a mapper that is told of keys learns of it."""
-    if required is None or mapper.needs_known or mapper.counts_as(upstream) in required:
-        return ""
-    return mapper.never_was(upstream) or "it is none of the keys that are needed"

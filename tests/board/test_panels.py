@@ -110,7 +110,7 @@ class TestDependents:
         assert (counted.problem, counted.run) == ("", DagRun.objects.get())
         [passed] = facts("hourly", "2026-03-09T07:30:00").dependents
         assert (passed.key, passed.is_stale) == ("2026-03-09", False)
-        assert passed.problem == "does not count this key: its schedule does not require it"
+        assert passed.problem == "does not count this key: it is none of the keys that are needed"
 
     def test_the_run_told_of_is_the_latest_of_its_key(self):
         consumer("copy", {"hourly": IDENTITY})
