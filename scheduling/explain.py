@@ -6,13 +6,13 @@
 3. What would happen if the missing facts came is judged too. Every verdict is one of `algebra/verdicts`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
 from core.models import BackfillPartition, Dag, DagRun, HeldRun, MappingProblem
-from scheduling import coming, listening, overdue, queueing, runs, whatif, without
+from scheduling import coming, listening, overdue, queueing, recorded, runs, whatif, without
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.lacking import Lack, lacks_of
 from scheduling.algebra.timetables import AssetTimetable, PartitionedAssetTimetable
@@ -21,8 +21,6 @@ from scheduling.assessing import Case, as_if_opened, cases, judge
 from scheduling.expected import Expectations, Owed, as_defined, with_attempts
 from scheduling.listening import UNKEYED, BrokenDefinition
 from scheduling.queueing import Hindrance
-
-SHOWN = 10
 
 
 class KeyNeeded(PartitionError):
@@ -84,19 +82,16 @@ def explain(dag: Dag, key: str | None, *, now: datetime) -> Explanation:
     """
     name = key or UNKEYED
     _check_named(dag, name)
-    made = _runs_of(dag, name)
-    known = (
-        HeldRun.objects.filter(dag=dag, partition_key=name).select_related("dag", "run").order_by("-round")
-    )
-    past = list(known[:SHOWN])
+    made = recorded.runs_of(dag, name)
+    past = recorded.rounds_of(dag, name)
     answer = _answer(dag, name, made, past, now)
     keys = [each.key for each in answer.facts if each.key]
     return replace(
         answer,
         rounds=past,
         runs=made,
-        problems=list(_problems(dag, keys)),
-        backfills=list(_backfills(dag, name)),
+        problems=recorded.problems_of(dag, keys),
+        backfills=recorded.backfills_of(dag, name),
     )
 
 
@@ -227,34 +222,6 @@ def _owed(case: Case, wanted: Sequence[Lack]) -> list[Owed]:
     anew = case.held.opened_at if case.held.is_late else None
     told = (each for lack in named for each in overdue.owed_of(lack, assets, expectations, anew=anew))
     return with_attempts(list(told))
-
-
-def _runs_of(dag: Dag, key: str) -> list[DagRun]:
-    """The last runs of the key, newest first; those of many keys are found through their backfill."""
-    own = DagRun.objects.filter(dag=dag, partition_key=key or None).select_related("dag__pool", "backfill")
-    if not key:
-        return list(own.filter(partition_keys=None).order_by("-pk")[:SHOWN])
-    ranged = BackfillPartition.objects.filter(
-        target__dag=dag, key=key, run__partition_keys__isnull=False
-    ).values_list("run", flat=True)
-    others = DagRun.objects.filter(pk__in=list(ranged[:SHOWN])).select_related("dag__pool", "backfill")
-    return sorted([*own.order_by("-pk")[:SHOWN], *others], key=lambda run: -run.pk)[:SHOWN]
-
-
-def _problems(dag: Dag, keys: Sequence[str]) -> Iterable[MappingProblem]:
-    """Events of keys that are missing, which did come and could not be counted."""
-    if not keys:
-        return ()
-    rows = MappingProblem.objects.filter(dag=dag, event__partition_key__in=keys)
-    return rows.select_related("event__asset").order_by("-pk")[:SHOWN]
-
-
-def _backfills(dag: Dag, key: str) -> Iterable[BackfillPartition]:
-    """Backfills under way that have the key."""
-    rows = BackfillPartition.objects.filter(
-        target__dag=dag, key=key, target__backfill__completed_at=None
-    ).select_related("target__backfill", "run")
-    return rows.order_by("-pk")[:SHOWN] if key else ()
 
 
 def _is_there(case: Case, verdict: Verdict) -> bool:
