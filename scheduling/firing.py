@@ -36,7 +36,7 @@ def fire(
                 partition_date=row.partition_date,
                 triggered_by="asset",
                 created_by="" if deed is journal.ENGINE else deed.by,
-                missing_keys=_missing(answers[row.pk]),
+                missing_keys=missing(answers[row.pk]),
             )
             for row in rows
         ],
@@ -54,6 +54,13 @@ def become(rows: Sequence[HeldRun], made: Sequence[DagRun], *, by: str, at: date
     """
     _close(rows, made, by=by, at=at)
     bulk.update(HeldRun, CLOSED, [(row.pk, *(getattr(row, name) for name in CLOSED)) for row in rows])
+
+
+def missing(verdict: Verdict) -> list[dict[str, object]]:
+    """The keys that a run is made without, per asset, as a run notes them."""
+    return [
+        {"asset": each.leaf.words(), "keys": list(each.missing)} for each in verdict.progress if each.missing
+    ]
 
 
 def give_up(rows: Sequence[HeldRun], answers: dict[int, Verdict], at: datetime) -> None:
@@ -83,9 +90,3 @@ def _close(rows: Sequence[HeldRun], made: Sequence[DagRun], *, by: str, at: date
     for row, run in zip(rows, made, strict=True):
         row.state, row.run_id, row.closed_at, row.closed_by = HeldRun.State.FIRED, run.pk, at, by
         row.judge_after = None
-
-
-def _missing(verdict: Verdict) -> list[dict[str, object]]:
-    return [
-        {"asset": each.leaf.words(), "keys": list(each.missing)} for each in verdict.progress if each.missing
-    ]

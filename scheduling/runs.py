@@ -1,7 +1,7 @@
 """Dag runs: triggered by hand, cancelled. `newruns` queues them, `claims` starts and ends them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ from scheduling.algebra.conditions import Leaf
 from scheduling.algebra.errors import InvalidKey, PartitionError
 from scheduling.algebra.keys import validate_key
 from scheduling.algebra.timetables import PartitionedAssetTimetable
-from scheduling.algebra.verdicts import Kind
+from scheduling.algebra.verdicts import Kind, Verdict
 from scheduling.doorbell import Bell
 from scheduling.journal import Deed
 from scheduling.newruns import NewRun, create
@@ -55,6 +55,7 @@ def trigger(dag: Dag, ask: Ask, *, deed: Deed, at: datetime, run_type: Type = Ty
 
     If that key is held, the run settles the held run, which then does not fire as well, unless
     `ask.settle_held` is false. If it is not, and all that it needs is there, the run counts as its firing.
+    Keys that it needs and that are not there are noted on the run, as where a person fires a held run.
 
     :raises NotPartitioned: for a key given to a Dag whose runs have none.
     :raises KeyNeeded: for no key where every run has one.
@@ -80,16 +81,9 @@ def trigger(dag: Dag, ask: Ask, *, deed: Deed, at: datetime, run_type: Type = Ty
     )
     try:
         with transaction.atomic():
-            [run] = create([new], at=at)
-            settled = ask.settle_held and _settle(run, deed, at)
-            journal.note(
-                "run triggered",
-                deed=deed,
-                at=at,
-                about=run,
-                key=ask.partition_key,
-                settled_held_run=bool(settled),
-            )
+            run, settled = _make(new, ask.settle_held, deed, at)
+            key = ask.partition_key
+            journal.note("run triggered", deed=deed, at=at, about=run, key=key, settled_held_run=settled)
     except IntegrityError:
         if ask.run_id and DagRun.objects.filter(dag=dag, run_id=ask.run_id).exists():
             raise DuplicateRunId(
@@ -152,35 +146,43 @@ def _stop(run: DagRun, at: datetime) -> None:
         raise NotRunnable(f"run {run.run_id} has ended just now: there is nothing to cancel") from None
 
 
-def _settle(run: DagRun, deed: Deed, at: datetime) -> int:
-    """How many held runs `run` settles. Where there is none, it may be a round of its own."""
-    if run.partition_key is None:
-        return 0
-    held = HeldRun.objects.held().filter(dag=run.dag, partition_key=run.partition_key)
-    settled = held.update(
-        state=HeldRun.State.FIRED, run=run, closed_at=at, closed_by=deed.by, judge_after=None
-    )
-    if not settled and _is_complete(run.dag, run.partition_key, at):
-        dags, names = {run.dag_id: run.dag}, {(run.dag_id, run.partition_key)}
-        rows = list(opening.lock_or_open(names, dags, at).values())
-        opening.fill_opened(rows, dags, at)
-        firing.become(rows, [run], by=deed.by, at=at)
-    return settled
+def _make(new: NewRun, settle_held: bool, deed: Deed, at: datetime) -> tuple[DagRun, bool]:
+    """The run, and whether it settles a held run. Where there is none, it may be a round of its own.
 
-
-def _is_complete(dag: Dag, key: str, at: datetime) -> bool:
-    """Whether `dag` needs several keys, and all that a first run of `key` needs is there.
-
-    What comes then is late. If something is lacking, the run was made without it, and what completes the key
-    still has to start one.
+    What comes after a round is late. If something is lacking, the run was made without it, and what completes
+    the key still has to start one.
     """
+    verdict = _verdict(new.dag, new.partition_key, at)
+    is_complete = verdict is not None and verdict.kind in (Kind.READY, Kind.PAUSED)
+    lacking = () if verdict is None or is_complete else firing.missing(verdict)
+    [run] = create([replace(new, missing_keys=lacking)], at=at)
+    settled = settle_held and _settle(run, deed, at)
+    if settle_held and is_complete and not settled:
+        _become_a_round(run, deed, at)
+    return run, settled
+
+
+def _verdict(dag: Dag, key: str | None, at: datetime) -> Verdict | None:
+    """The verdict on a first run of `key`; none where one key is enough, or nobody could say."""
     try:
-        if not filling.needs_several(listening.of_dag(dag)):
-            return False
-        verdict = assessing.judge(assessing.as_if_opened(dag, key, now=at), now=at)
+        if key is None or not filling.needs_several(listening.of_dag(dag)):
+            return None
+        return assessing.judge(assessing.as_if_opened(dag, key, now=at), now=at)
     except PartitionError:  # it listens to nothing, or cannot be read
-        return False
-    return verdict.kind in (Kind.READY, Kind.PAUSED)
+        return None
+
+
+def _settle(run: DagRun, deed: Deed, at: datetime) -> bool:
+    held = HeldRun.objects.held().filter(dag=run.dag, partition_key=run.partition_key)
+    closed = {"closed_at": at, "closed_by": deed.by, "judge_after": None}
+    return bool(held.update(state=HeldRun.State.FIRED, run=run, **closed))
+
+
+def _become_a_round(run: DagRun, deed: Deed, at: datetime) -> None:
+    dags, names = {run.dag_id: run.dag}, {(run.dag_id, run.partition_key or "")}
+    rows = list(opening.lock_or_open(names, dags, at).values())
+    opening.fill_opened(rows, dags, at)
+    firing.become(rows, [run], by=deed.by, at=at)
 
 
 def _check_may_lack(dag: Dag) -> None:

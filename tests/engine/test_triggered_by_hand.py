@@ -3,7 +3,7 @@
 import pytest
 
 from core.models import DagRun
-from scheduling import runs
+from scheduling import runs, without
 from scheduling.algebra.errors import InvalidKey
 from scheduling.runs import Ask
 from tests.engine.world import (
@@ -18,6 +18,7 @@ from tests.engine.world import (
     emit,
     fired,
     held,
+    hours,
     turn,
 )
 
@@ -61,6 +62,30 @@ class TestTriggerByHand:
         emit("b", "k")
         turn()
         assert fired("joined") == ["k"]
+
+    @pytest.mark.parametrize("settle_held", [True, False])
+    def test_what_is_not_there_is_noted_as_where_a_person_fires(self, settle_held):
+        made = consumer("daily", {"hourly": HOURS_TO_DAY})
+        emit("hourly", *hours("2026-03-10", *range(22)))
+        turn()
+        run = runs.trigger(made, Ask("2026-03-10", settle_held=settle_held), deed=ALICE, at=NOW)
+        lacking = list(hours("2026-03-10", 22, 23))
+        assert run.is_fired_short
+        assert run.missing_keys == [{"asset": "hourly", "keys": lacking}]
+        assert without.in_words(run) == ", without hours 22, 23"
+
+    def test_of_a_key_of_which_nothing_is_there_all_is_noted(self):
+        made = consumer("daily", {"hourly": HOURS_TO_DAY})
+        run = runs.trigger(made, Ask("2026-03-10"), deed=ALICE, at=NOW)
+        assert len(run.missing_keys[0]["keys"]) == 24
+
+    def test_what_its_policy_does_not_wait_for_is_no_lack(self):
+        loose = HOURS_TO_DAY | {"wait_policy": {"type": "MinimumCount", "n": -2}}
+        emit("hourly", *hours("2026-03-10", *range(22)))
+        turn()
+        made = consumer("daily", {"hourly": loose})
+        run = runs.trigger(made, Ask("2026-03-10"), deed=ALICE, at=NOW)
+        assert (run.missing_keys, run.is_fired_short) == ([], False)
 
     def test_unless_the_person_says_no(self):
         made = consumer("joined", {"a": IDENTITY, "b": IDENTITY})
