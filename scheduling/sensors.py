@@ -13,14 +13,14 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from core.models import Asset, AssetEvent, Dag, Sensor, SensorLook
+from core.models import Sensor, SensorLook
 from core.models.sensors import Outcome
-from scheduling import definitions, dynamic, events, journal, runs, timeouts
+from scheduling import definitions, findings, journal, timeouts
 from scheduling.algebra.durations import duration_words
 from scheduling.algebra.errors import PartitionError
 from scheduling.authoring.context import RunTimedOut
-from scheduling.authoring.sensors import LONGEST_CURSOR, Look, Trigger
-from scheduling.events import EventReport
+from scheduling.authoring.sensors import LONGEST_CURSOR, Look
+from scheduling.findings import BadLook
 from scheduling.journal import Deed
 from scheduling.runlog import storable
 from scheduling.traces import trace_of
@@ -35,10 +35,6 @@ LONGEST = 2000
 """Characters that are kept of what a look says of itself."""
 
 Clock = Callable[[], datetime]
-
-
-class BadLook(PartitionError):
-    """What a sensor said cannot be recorded."""
 
 
 class NotLooking(PartitionError):
@@ -138,59 +134,13 @@ def _record(sensor: Sensor, number: int, seen: Look, began: datetime, now: datet
     if row is None:
         log.warning("a look of sensor %s was overtaken: nothing of it is recorded", sensor)
         return
-    found = _make_true(row, seen, now)
+    found = findings.make_true(row, seen, at=now)
     row.cursor, row.failures = seen.cursor, 0
     row.outcome = Outcome.FOUND if found else Outcome.NOTHING
     row.sentence = _kept(seen.sentence or found or "nothing new")
     _end(row, began, now, began + row.every)
     if found:
         _keep(row, began, now)
-
-
-def _make_true(sensor: Sensor, seen: Look, now: datetime) -> str:
-    """Make what was said true; what came of it, in words, or nothing."""
-    deed = Deed(by=f"sensor {sensor.name}", via="sensor")
-    added = removed = 0
-    for change in seen.key_changes:
-        name = dynamic.name_of(change.partitions)
-        if change.is_removal:
-            removed += len(dynamic.remove(name, change.keys, deed=deed, at=now))
-        else:
-            added += len(dynamic.add(name, change.keys, deed=deed, at=now))
-    counts = {
-        "event": _register(seen, deed, now),
-        "run": sum(_trigger(each, deed, now) for each in seen.triggers),
-        "key added": added,
-        "key removed": removed,
-    }
-    return ", ".join(_some(count, noun) for noun, count in counts.items() if count)
-
-
-def _register(seen: Look, deed: Deed, now: datetime) -> int:
-    names = {report.asset for report in seen.reports}
-    assets = {row.name: row for row in Asset.objects.filter(name__in=names)}
-    if unknown := sorted(names - set(assets)):
-        raise BadLook(f"there is no asset {unknown[0]!r}: name one that a definition file has")
-    reports = [
-        EventReport(assets[each.asset], each.partition_key, each.extra, each.idempotency_key)
-        for each in seen.reports
-    ]
-    if not reports:
-        return 0
-    told = events.register_events(reports, source=AssetEvent.Source.SENSOR, deed=deed, at=now)
-    return sum(each.is_new for each in told)
-
-
-def _trigger(trigger: Trigger, deed: Deed, now: datetime) -> int:
-    dag = Dag.objects.filter(dag_id=trigger.dag_id).first()
-    if dag is None:
-        raise BadLook(f"there is no Dag {trigger.dag_id!r}")
-    ask = runs.Ask(trigger.partition_key, trigger.conf, trigger.run_id)
-    try:
-        runs.trigger(dag, ask, deed=deed, at=now, run_type=runs.Type.SENSOR)
-    except runs.DuplicateRunId:
-        return 0
-    return 1
 
 
 @transaction.atomic
@@ -265,8 +215,3 @@ def _sentence(sensor: Sensor, error: BaseException) -> str:
 
 def _kept(sentence: str) -> str:
     return storable(sentence if len(sentence) <= LONGEST else f"{sentence[:LONGEST]}…")
-
-
-def _some(count: int, noun: str) -> str:
-    first, _, rest = noun.partition(" ")
-    return f"{count} {first}{'s' * (count > 1)}{' ' * bool(rest)}{rest}"
