@@ -10,6 +10,8 @@ import pytest
 
 from tests.services.parts import DEADLOCKS
 
+pytest.register_assert_rewrite("tests.services.flowing")
+
 DEFINE = """
 import django; django.setup()
 import json, sys
