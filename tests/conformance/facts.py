@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime, time, timedelta
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
-from zoneinfo import ZoneInfo
 
 Spec = dict[str, Any]
 
@@ -69,13 +68,6 @@ def temporal(case: Spec) -> list[Spec]:
 def grain(spec: Spec) -> str:
     """`day` for a StartOfDayMapper."""
     return str(spec["type"]).removeprefix("StartOf").removesuffix("Mapper").lower()
-
-
-def zone(spec: Spec) -> ZoneInfo:
-    try:
-        return ZoneInfo(spec.get("timezone") or "UTC")
-    except (LookupError, ValueError, OSError):
-        return ZoneInfo("UTC")
 
 
 def member(window: Spec) -> str:
@@ -147,74 +139,9 @@ def starts_nothing(case: Spec) -> bool:
     return False
 
 
-def foreign_offset(case: Spec) -> bool:
-    """Whether the key has an offset that clocks of its mapper's zone do not show then."""
-    for spec in temporal(case):
-        for text in (spec.get("output_format") or "", spec.get("input_format") or ""):
-            try:
-                moment = datetime.strptime(str(case.get("key")), text)
-            except (ValueError, re.error):
-                continue
-            if moment.tzinfo and moment.astimezone(zone(spec)).utcoffset() != moment.utcoffset():
-                return True
-    return False
-
-
 def segments(key: object) -> set[str]:
     """A key and all that could be a segment of it."""
     return {key, *re.split(r"::|[|#/-]", key)} if isinstance(key, str) else set()
-
-
-def skipped(wall: datetime, zone: ZoneInfo) -> bool:
-    """Whether clocks in `zone` never show `wall`; at the ends of the calendar they do."""
-    try:
-        shown = wall.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)
-    except OverflowError:
-        return False
-    return shown.replace(tzinfo=None) != wall
-
-
-def repeated(wall: datetime, zone: ZoneInfo) -> bool:
-    """Whether clocks in `zone` show `wall` twice."""
-    first, second = wall.replace(tzinfo=zone), wall.replace(tzinfo=zone, fold=1)
-    return not skipped(wall, zone) and first.utcoffset() != second.utcoffset()
-
-
-def changes_clocks(zone: ZoneInfo) -> bool:
-    offsets = {datetime(2024, month, 1, tzinfo=UTC).astimezone(zone).utcoffset() for month in range(1, 13)}
-    return len(offsets) > 1
-
-
-def walls(case: Spec, *, naive: bool = True) -> Iterator[tuple[datetime, ZoneInfo]]:
-    """The wall times that keys of a case can mean, each with its zone; `naive`: those without an offset."""
-    texts = [case[name] for name in ("key", "value") if isinstance(case.get(name), str)]
-    for spec in definitions(case):
-        found = {spec.get("input_format", INPUT), spec.get("output_format") or OUTPUTS.get(spec["type"], "")}
-        found |= {spec.get("key_format") or INPUT}
-        for text in (piece for whole in texts for piece in segments(whole)):
-            for form in found:
-                try:
-                    wall = datetime.strptime(text, form)
-                except (ValueError, TypeError, re.error):
-                    continue
-                if wall.tzinfo is None:
-                    yield wall, zone(spec)
-                elif not naive and 1 < wall.year < 9999:
-                    yield wall.astimezone(zone(spec)).replace(tzinfo=None), zone(spec)
-
-
-def clocks_change(case: Spec) -> bool:
-    """Whether clocks change within a day and a half of some time that the case names."""
-    for wall, found in walls(case, naive=False):
-        try:
-            offsets = {
-                (wall + timedelta(hours=hours)).replace(tzinfo=found).utcoffset() for hours in range(-36, 37)
-            }
-        except OverflowError:
-            continue
-        if len(offsets) > 1:
-            return True
-    return False
 
 
 def coarser(left: str, right: str) -> bool:

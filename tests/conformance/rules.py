@@ -5,7 +5,7 @@ A rule applies by what is asked and answered, never by the number of a case, so 
 
 from __future__ import annotations
 
-from tests.conformance import grounds
+from tests.conformance import grounds, mapper_grounds
 from tests.conformance.rule import Rule
 from tests.conformance.vectors import Answer, Vector
 from tests.conformance.world_rules import WORLD_RULES
@@ -94,7 +94,7 @@ RULES = (
         "which keys it "
         "needs, the definition is refused.",
         "Dropping the wait without a word publishes days of one hour.",
-        grounds.nested_rollup,
+        mapper_grounds.nested_rollup,
     ),
     Rule(
         "both manners of upstream mapper",
@@ -103,14 +103,14 @@ RULES = (
         "within a member "
         "counts as it.",
         "It is how people write it, the inventors included.",
-        grounds.member_grain,
+        mapper_grounds.member_grain,
     ),
     Rule(
         "windows fit their mapper",
         "A window is laid over a mapper of any grain, such as a month over weeks, and can never be complete.",
         "A mapper that has neither the grain of the period nor of its members is refused when defined.",
         "It would wait for ever.",
-        grounds.neither_grain,
+        mapper_grounds.neither_grain,
     ),
     Rule(
         "windows keep their members apart",
@@ -118,28 +118,28 @@ RULES = (
         "fires it.",
         "Refused when defined.",
         "Waiting for all of one is no waiting.",
-        grounds.collapsed,
+        mapper_grounds.collapsed,
     ),
     Rule(
         "backward windows meet their keys",
         "A backward rollup expects keys that it maps to other downstream keys.",
         "to_downstream and required are each other's inverse in every direction.",
         "Otherwise no held run of it ever fires.",
-        grounds.backward,
+        mapper_grounds.backward,
     ),
     Rule(
         "segments meet in one key",
         "Segments over a mapper that keeps them apart are accepted; each waits for all the others, for ever.",
         "Refused when defined, unless every segment arrives at the same downstream key.",
         "It would wait for ever.",
-        grounds.never_whole,
+        mapper_grounds.never_whole,
     ),
     Rule(
         "only keys that come about",
         "A segment rollup answers for any downstream key, also one that it never makes.",
         "Asked about a key that it never makes, it says so.",
         "A held run for such a key would be nobody's.",
-        grounds.other_segment_key,
+        mapper_grounds.other_segment_key,
     ),
     Rule(
         "policies within reach",
@@ -147,7 +147,7 @@ RULES = (
         "A count that no period ever has is refused when defined; one that some lack is warned about, with "
         "the day.",
         "It would wait for ever.",
-        grounds.unreachable,
+        mapper_grounds.unreachable,
     ),
     Rule(
         "real hours of a local day",
@@ -162,7 +162,7 @@ RULES = (
         "A chain whose next part cannot read the one before fails on every key.",
         "Refused when defined, with the key it could not read.",
         "Known before the first event rather than after.",
-        grounds.unread_link,
+        mapper_grounds.unread_link,
     ),
     Rule(
         "fan-outs fit their window",
@@ -170,7 +170,7 @@ RULES = (
         "every key.",
         "Refused when defined.",
         "Known before the first event rather than after.",
-        grounds.fan_out_types,
+        mapper_grounds.fan_out_types,
     ),
     Rule(
         "fan-outs write whole keys",
@@ -179,35 +179,35 @@ RULES = (
         "fixed keys are ignored.",
         "Each member goes through the whole downstream mapper.",
         "A definition means what it says.",
-        grounds.fan_out_writes,
+        mapper_grounds.fan_out_writes,
     ),
     Rule(
         "fan-outs keep their zone",
         "The members of a New York day have partition dates in UTC.",
         "They have those of the zone of the upstream mapper.",
         "Otherwise the date of a run is hours beside its data.",
-        grounds.fan_out_zone,
+        mapper_grounds.fan_out_zone,
     ),
     Rule(
         "each key once",
         "A fan-out or chain may name one downstream key several times, and counts it each time.",
         "Each downstream key once, in order.",
         "Caps and counts are of keys.",
-        grounds.counted_once,
+        mapper_grounds.counted_once,
     ),
     Rule(
         "products of fan-outs",
         "A fan-out inside ProductMapper fails on every key.",
         "Every combination of segments.",
         "`us|2026-W11` may well mean seven days of one region.",
-        grounds.fan_out_in_product,
+        mapper_grounds.fan_out_in_product,
     ),
     Rule(
         "segments are escaped",
         "A delimiter inside a segment makes another segment.",
         "It is written with a backslash and read back.",
         "(`a|b`, `c`) and (`a`, `b|c`) are different keys.",
-        grounds.escaped,
+        mapper_grounds.escaped,
     ),
     Rule(
         "mappers by URI",

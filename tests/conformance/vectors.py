@@ -28,6 +28,11 @@ class Vector:
     def op(self) -> str:
         return str(self.case["op"])
 
+    @property
+    def fails(self) -> bool:
+        """Whether the other system answers with an error."""
+        return "error" in self.expect
+
 
 def read(path: Path) -> Iterator[Vector]:
     """The vectors of a file, in the order of the file: a list of them, or an object with a list `vectors`."""
@@ -40,6 +45,10 @@ def read(path: Path) -> Iterator[Vector]:
             expect=entry["expect"],
             quirks=tuple(entry.get("quirks", ())),
         )
+
+
+def refuses(answer: Answer, stage: str = "construct") -> bool:
+    return bool(answer.get("error", {}).get("stage") == stage)
 
 
 def _as_airflow_means(part: Any) -> Any:
