@@ -120,7 +120,7 @@ def progress_of(leaf: Leaf, mapper: Mapper, held: Held, now: datetime) -> Progre
 
 
 def why_not_counted(mapper: Mapper, key: str, required: Collection[str] | None) -> str:
-    """Why `key`, which maps to a downstream key that needs `required`, does not count there; empty if it does.
+    """Why `key`, mapped to a downstream key that needs `required`, does not count there; empty if it does.
 
     To a mapper that `needs_known` each key that comes is known by then: it passes over none.
     """
