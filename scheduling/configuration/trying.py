@@ -15,6 +15,7 @@ from scheduling import listening
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.keys import validate_key
 from scheduling.algebra.mappers import Mapper
+from scheduling.algebra.policies import WaitForAll
 from scheduling.algebra.progress import why_not_counted
 from scheduling.configuration.overriding import links_for, read_schedule
 from scheduling.listening import DagListening
@@ -46,13 +47,15 @@ class Named:
 class Needs:
     """What a downstream key needs of the asset: `required`, or why that cannot be told.
 
-    `not_counted`: why the upstream key that is tried is none of those; empty if it is one.
+    `not_counted`: why the upstream key that is tried is none of those; empty if it is one. `enough`: how many
+    of those are enough, in words, where that is not all.
     """
 
     key: str
     required: Named
     problem: str = ""
     not_counted: str = ""
+    enough: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,4 +148,7 @@ def _needs(mapper: Mapper, upstream: str, key: str, known: Sequence[str]) -> Nee
         return Needs(key, Named(None), f"the mapper failed: {type(error).__name__}: {error}")
     if required is None:
         return Needs(key, Named(None))
-    return Needs(key, Named(len(required), required[:MOST_SHOWN]), not_counted=not_counted)
+    policy = mapper.wait_policy
+    enough = "" if policy is None or policy == WaitForAll() else policy.sentence()
+    named = Named(len(required), required[:MOST_SHOWN])
+    return Needs(key, named, not_counted=not_counted, enough=enough)

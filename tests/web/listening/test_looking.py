@@ -52,6 +52,11 @@ class TestReading:
         needs = "a 2010-03-14 23 keys: 2010-03-14T00:00:00 …"
         assert f"{skipped} {needs} {told}: the clocks went forward. {real} {needs} As JSON" in table
 
+    def test_says_how_many_are_enough_by_the_policy_that_is_tried(self, admin, row, days):
+        assert "2026-03-10 24 keys, at most 1 missing: 2026-03-10T00:00:00 …" in text(
+            admin.post(URL, tolerant(row))
+        )
+
     def test_says_of_a_key_that_is_not_needed_that_it_does_not_count(self, visitor, row):
         page = text(visitor.get(f"{URL}&keys=2026-03-01T05:30:00"))
         assert "2026-03-01T05:30:00 a 2026-03-01 24 keys" in page
