@@ -1,26 +1,22 @@
 """The only way in for asset events: recorded in one transaction, mapped later."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from django.db import IntegrityError, OperationalError, connection, transaction
 
 from core import bulk, locks
 from core.models import Asset, AssetEvent, DagRun, JournalEntry
-from scheduling import dating, doorbell, journal, keeping, states
+from scheduling import dating, doorbell, idempotency, journal, keeping, states
 from scheduling.algebra.errors import InvalidKey, PartitionError
 from scheduling.algebra.keys import validate_key
+from scheduling.idempotency import Name
 from scheduling.journal import Deed
 from scheduling.masking import masked
 
 Source = AssetEvent.Source
-
-FROM_REST_API = "from_rest_api"
-"""The mark in `extra` of what came by that way."""
 
 MOST_UNDONE = 2
 """How often in a row a recording is begun anew that the database has undone for the sake of another."""
@@ -41,10 +37,6 @@ COLUMNS = (
 
 class InactiveAsset(PartitionError):
     """No definition names the asset any more: nobody would see what is reported of it."""
-
-
-class IdempotencyKeyTaken(PartitionError):
-    """The idempotency key is that of another event: one with another partition key or other `extra`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +121,7 @@ def check(report: EventReport, where: str = "", *, is_of_run: bool = False) -> N
 
 
 def _agreed(reports: Sequence[EventReport], record: Callable[[], list[Registered]]) -> list[Registered]:
-    before: set[tuple[int, str] | int] = set()
+    before: set[Name | int] = set()
     undone = 0
     while True:
         try:
@@ -156,12 +148,12 @@ def _record(
     run: DagRun | None = None,
 ) -> list[Registered]:
     known = _known(reports)
-    names = [_identity(report) or index for index, report in enumerate(reports)]
+    names = [_name(report) or index for index, report in enumerate(reports)]
     dates = {asset.pk: dating.of_asset(asset) for asset in {report.asset for report in reports}}
-    fresh: dict[tuple[int, str] | int, AssetEvent] = {}
+    fresh: dict[Name | int, AssetEvent] = {}
     for name, report, deed in zip(names, reports, deeds, strict=True):
         if first := known.get(name) or fresh.get(name):
-            _check_same(report, first)
+            idempotency.check_same(first, report.asset, report.partition_key, report.extra)
         else:
             fresh[name] = event = _event(report, source, deed, at, run)
             event.partition_date = event.partition_date or dates[report.asset.pk](report.partition_key)
@@ -206,44 +198,13 @@ def _event(report: EventReport, source: Source, deed: Deed, at: datetime, run: D
     )
 
 
-def _identity(report: EventReport) -> tuple[int, str] | None:
-    return (report.asset.pk, report.idempotency_key) if report.idempotency_key else None
+def _name(report: EventReport) -> Name | None:
+    return idempotency.name_of(report.asset, report.idempotency_key)
 
 
-def _check_same(report: EventReport, event: AssetEvent) -> None:
-    """:raises IdempotencyKeyTaken: if `event`, which has that idempotency key, says another thing."""
-    if event.partition_key != report.partition_key:
-        what = f"partition {event.partition_key!r}" if event.partition_key else "no partition"
-        raise IdempotencyKeyTaken(f"{_taken(report)} with {what}: choose a new one")
-    if _said(event.extra) != _said(report.extra):
-        raise IdempotencyKeyTaken(f"{_taken(report)} with other extra: choose a new one")
-
-
-def _taken(report: EventReport) -> str:
-    return f"the idempotency key {report.idempotency_key!r} was used for an event of asset {report.asset}"
-
-
-def _said(extra: dict[str, Any]) -> Any:
-    """`extra` as it is kept and read back, without the mark of the way by which it came.
-
-    Its numbers are what their digits say: PostgreSQL gives 1e23 back as an integer, which is another float.
-    """
-    said = {name: value for name, value in extra.items() if name != FROM_REST_API}
-    return json.loads(json.dumps(masked(said)), parse_int=Decimal, parse_float=Decimal)
-
-
-def _known(reports: Sequence[EventReport]) -> dict[tuple[int, str] | int, AssetEvent]:
-    names = {name for report in reports if (name := _identity(report))}
-    if not names:
-        return {}
-    rows = AssetEvent.objects.filter(
-        asset_id__in={asset_id for asset_id, _ in names}, idempotency_key__in={key for _, key in names}
-    )
-    return {
-        (row.asset_id, row.idempotency_key or ""): row
-        for row in rows
-        if (row.asset_id, row.idempotency_key) in names
-    }
+def _known(reports: Sequence[EventReport]) -> dict[Name | int, AssetEvent]:
+    found = idempotency.known({name for report in reports if (name := _name(report))})
+    return dict(found.items())
 
 
 def _note(recorded: list[AssetEvent], deed: Deed, at: datetime) -> None:

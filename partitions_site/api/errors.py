@@ -12,6 +12,7 @@ from rest_framework.views import exception_handler
 from scheduling import backfills, configuration, elsewhere, events, holds, keeping, runs, sensors, wiping
 from scheduling.algebra.errors import PartitionError
 from scheduling.configuration import pools
+from scheduling.idempotency import IdempotencyKeyTaken
 
 Problem = dict[str, Any]
 
@@ -144,7 +145,7 @@ REFUSALS: dict[type[PartitionError], type[exceptions.APIException]] = {
     sensors.NotLooking: Conflict,
     holds.NotHeld: Conflict,
     events.InactiveAsset: Conflict,
-    events.IdempotencyKeyTaken: Unprocessable,
+    IdempotencyKeyTaken: Unprocessable,
     wiping.NeverSeen: exceptions.NotFound,
     wiping.EventConsumed: Conflict,
     elsewhere.NotWithYou: Conflict,

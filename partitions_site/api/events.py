@@ -25,7 +25,8 @@ from partitions_site.api.schema import gives
 from partitions_site.together import Together
 from scheduling import mapping, wiping
 from scheduling.belonging import Sight
-from scheduling.events import FROM_REST_API, EventReport, Registered, check, register_each, register_events
+from scheduling.events import EventReport, Registered, check, register_each, register_events
+from scheduling.idempotency import FROM_REST_API
 from scheduling.journal import Deed
 
 NEW_EVENT = EventOut()

@@ -3,7 +3,8 @@ import pytest
 from core.models import AssetEvent, JournalEntry, Partition
 from scheduling import events, runs
 from scheduling.algebra.errors import InvalidKey
-from scheduling.events import FROM_REST_API, EventReport, IdempotencyKeyTaken, InactiveAsset
+from scheduling.events import EventReport, InactiveAsset
+from scheduling.idempotency import FROM_REST_API, IdempotencyKeyTaken
 from scheduling.runs import Ask
 from tests.engine.world import ALICE, MINUTE, NOW, asset, dag, emit, finish, part, start
 
