@@ -223,6 +223,13 @@
       event.preventDefault();
       anchor = cell;
       choose(grid, [cell]);
+    } else if (event.key === "Tab" && !event.shiftKey && grid.querySelector(".on")) {
+      // To what can be done with the selection, past the heads of all rows below.
+      const first = document.querySelector(".choice .acts :is(a, button)");
+      if (first) {
+        event.preventDefault();
+        first.focus();
+      }
     } else if (event.key === "Escape" && grid.querySelector(".on")) choose(grid, []);
   });
   document.addEventListener("keyup", ({ key }) => {

@@ -13,9 +13,9 @@ NAME = """() => {
 }"""
 
 
-def tab_to(page: Page, name: str, *, exactly: bool = False) -> None:
-    """Press Tab until what has the focus is called so."""
-    for _ in range(150):
+def tab_to(page: Page, name: str, *, exactly: bool = False, within: int = 150) -> None:
+    """Press Tab until what has the focus is called so, `within` so many times."""
+    for _ in range(within):
         page.keyboard.press("Tab")
         found = page.evaluate(NAME).strip()
         if found == name or (not exactly and found.startswith(name)):
@@ -23,9 +23,9 @@ def tab_to(page: Page, name: str, *, exactly: bool = False) -> None:
     raise AssertionError(f"Tab never comes to {name!r}")
 
 
-def go_to(page: Page, name: str, *, exactly: bool = False) -> None:
+def go_to(page: Page, name: str, *, exactly: bool = False, within: int = 150) -> None:
     """Follow the link, or press the button, that is called so."""
-    tab_to(page, name, exactly=exactly)
+    tab_to(page, name, exactly=exactly, within=within)
     page.keyboard.press("Enter")
 
 
@@ -75,7 +75,7 @@ def test_from_a_selection_to_done(page: Page):
     page.keyboard.press("ArrowLeft")
     page.keyboard.up("Shift")
     expect(page.locator("#chosen")).to_contain_text("3 partitions selected")
-    go_to(page, "Backfill…")
+    go_to(page, "Backfill…", within=4)
     page.wait_for_url("**/backfills/new?**")
     expect(page.get_by_role("region", name="Plan").get_by_role("status")).to_have_text("3 to run")
     go_to(page, "Start backfill of 3 keys")
