@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from django import template
-from django.http import HttpRequest
+from django.http import QueryDict
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
@@ -35,7 +35,7 @@ def table(context: dict[str, Any], grid: Grid) -> SafeString:
         written = _table(grid, zoom, is_slice, heat)
     elif not (written := grid.kept.get("table", "")):
         written = grid.kept["table"] = _table(grid, zoom, is_slice, None)
-    here, chosen = _written(context["request"]), context.get("key", "")
+    here, chosen = _written(context["asked"].query), context.get("key", "")
     if chosen:
         square = f'href="{KEY}{quote(chosen, safe="")}"'
         written = written.replace(square, f'{square} aria-current="true"', 1)
@@ -183,7 +183,7 @@ def _name(cell: Cell) -> str:
     return f'<a class="key" href="{KEY}{quote(cell.key, safe="")}" tabindex="-1">{escape(cell.key)}</a>'
 
 
-def _written(request: HttpRequest) -> dict[str, str]:
+def _written(asked: QueryDict) -> dict[str, str]:
     """This page's address up to the value of the parameter that a square or a total changes.
 
     Paging starts anew. What is selected is left out, since it may be long and there are many squares:
@@ -191,7 +191,7 @@ def _written(request: HttpRequest) -> dict[str, str]:
     """
     addresses = {}
     for name in ("key", "zoom", "sel"):
-        query = request.GET.copy()
+        query = asked.copy()
         for gone in (name, *(("row",) if name == "zoom" else ()), "sel", "only"):
             query.pop(gone, None)
         kept = query.urlencode()

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from core.models import Asset, AssetEvent, Dag
-from partitions_site.web import asset_tabs, boards, keys, written
+from partitions_site.web import asked, asset_tabs, boards, keys, written
 from partitions_site.web.confirm import check_meant
 from partitions_site.web.http import HtmxRequest, allowed, answer, back_to, deed, found, go, later, sight_of
 from scheduling import asset_keys, board, dynamic, events, mapping
@@ -25,13 +25,15 @@ def asset(request: HtmxRequest, name: str) -> HttpResponse:
     row = found(request, Asset.objects, name=name)
     key = request.GET.get("key", "")
     tab, dags = asset_tabs.tab_of(request), Dag.objects.active().filter(sight_of(request).dags())
+    means = later(asked.read, request.GET, row, now)
     context = {
         "now": now,
         "asset": row,
         "key": key,
         "tab": tab,
+        "asked": means,
         **asset_tabs.context_of(tab, request, row, now),
-        "shown": later(boards.board_of, request, row, now),
+        "shown": later(boards.board_of, means, row, now),
         "dynamic": later(dynamic.names_of, row),
         "removable": later(keys.is_removable, row, key),
         "facts": later(board.facts, row, key, now=now, sight=sight_of(request)) if key else None,

@@ -52,6 +52,15 @@ def test_what_means_something_stays(visitor):
     assert not any("nonsense" in link for link in links)
 
 
+@pytest.mark.parametrize("target", ["board", "panel"])
+def test_a_part_is_linked_as_in_the_page(visitor, target):
+    """The panel that is asked for alone leads where it leads beside its board."""
+    page = "/assets/both?in.region=de&in.x=y&zoom=2026-02&key=k&nonsense=x"
+    links = {link for link in read(visitor.part(page, target)).links.values() if link.startswith("?")}
+    assert any("in.region=de" in link and "zoom=2026-02" in link for link in links)
+    assert not any(word in link for link in links for word in ("nonsense", "in.x"))
+
+
 @pytest.mark.parametrize("page", ["/meaning?dag=sum", "/record?asset=hours", "/trigger?dag=sum"])
 def test_a_key_may_be_typed_at_length(visitor, page):
     assert visitor.get(f"{page}&key={'x' * 3000}").status_code == 200
