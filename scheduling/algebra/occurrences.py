@@ -96,6 +96,8 @@ class Occurrences:
     def nth(self, start: datetime, number: int) -> datetime | None:
         """The instant from `start` on that `number` others precede; none beyond 200 years."""
         at, horizon = start, min(start, LATEST - _NUMBERED) + _NUMBERED
+        if number == 0:
+            return next(self.between(start, horizon), None)
         while at < horizon:
             turn = _turn(at.year + 1)
             here = self._in_year(at.year) if at == _turn(at.year) else self._count(at, turn)
