@@ -1,5 +1,6 @@
 import pytest
 
+from core import counting
 from tests.engine import world
 from tests.engine.attempting import Attempts
 from tests.sdk.writing import LATER, Directory
@@ -29,3 +30,9 @@ def listen(directory):
 @pytest.fixture
 def attempts():
     return Attempts()
+
+
+@pytest.fixture
+def always_folds(monkeypatch):
+    """Counts are added up however few there are."""
+    monkeypatch.setattr(counting, "FEW", 0)

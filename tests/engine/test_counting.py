@@ -1,38 +1,24 @@
-"""Counts of the long lists: what PostgreSQL keeps, against what a count of all rows gives."""
+"""Counts of runs: what PostgreSQL keeps, against what a count of all rows gives."""
 
 import random
-from datetime import timedelta
 
 import pytest
 from django.db.models import Q
 
 from core import counting
-from core.models import AssetEvent, Dag, DagRun, JournalEntry, RunCount
+from core.models import Dag, DagRun, RunCount
 from core.models.counts import BLOCK
 from partitions_site.api.wire import of_types
-from scheduling import corrections, journal, retention, runs
+from scheduling import corrections, runs
 from scheduling.belonging import Sight
 from scheduling.runs import Ask
-from tests.engine.pruning import LATER, YEAR
-from tests.engine.world import ALICE, NOW, RUNTIME, asset, dag, emit, finish, start
+from tests.engine.counted import HOUR, SPREAD, ranges, right
+from tests.engine.world import ALICE, NOW, RUNTIME, asset, dag, finish, start
 
-pytestmark = pytest.mark.pg
+pytestmark = [pytest.mark.pg, pytest.mark.usefixtures("always_folds")]
 
-HOUR = timedelta(hours=1)
-SPREAD = BLOCK // 3
-"""Between two primary keys, so that a few rows lie in several blocks."""
 STATES = DagRun.State.values
 TYPES = ("manual", "scheduled")
-
-
-@pytest.fixture(autouse=True)
-def always_folds(monkeypatch):
-    monkeypatch.setattr(counting, "FEW", 0)
-
-
-def right(rows):
-    """Whether the counts tell how many `rows` there are."""
-    return counting.known(rows) == rows.count()
 
 
 def made(number, state="success", *, of, after=NOW, begun=True, **fields):
@@ -48,15 +34,6 @@ def made(number, state="success", *, of, after=NOW, begun=True, **fields):
         "run_after": at,
     }
     return DagRun(pk=(number + 1) * SPREAD, dag=of, updated_at=at, **(names | times | lease | fields))
-
-
-def ranges(*columns):
-    """Spans of time that begin, end or lie between rows, or before and after all of them."""
-    for column in columns:
-        for hours in (-1, 7, 7.5, 100):
-            at = NOW + hours * HOUR
-            yield from (Q(**{f"{column}__{compared}": at}) for compared in ("gte", "gt", "lte", "lt"))
-        yield Q(**{f"{column}__gte": NOW + 3 * HOUR, f"{column}__lt": NOW + 11 * HOUR})
 
 
 def questions():
@@ -184,48 +161,6 @@ class TestRuns:
         made(1, of=dags[0]).save(force_insert=True)
         assert counting.known(DagRun.objects.filter(dag__is_paused=False)) == 1
         assert counting.known(DagRun.objects.filter(dag__is_paused=True)) == 0
-
-
-class TestOthers:
-    @pytest.mark.django_db
-    def test_events(self):
-        for name in ("a", "b"):
-            emit(name, "x", "y", None)
-        rows = AssetEvent.objects
-        rows.bulk_create(
-            AssetEvent(pk=(2 + each) * SPREAD, asset=asset("a"), source="api", timestamp=NOW + each * HOUR)
-            for each in range(20)
-        )
-        rows.filter(partition_key="y").delete()
-        counting.fold()
-        some = [Q(), Q(asset_id=asset("b").pk), Q(asset__name__icontains="A"), *ranges("timestamp")]
-        assert all(right(rows.filter(each)) for each in some)
-        assert all(right(rows.filter(each, asset__name="a")) for each in some)
-        assert counting.known(rows.all()) == 24
-
-    @pytest.mark.django_db
-    def test_entries_of_the_journal(self):
-        for each in range(20):
-            about = {"dag_id": "a"} if each % 3 else {}
-            JournalEntry.objects.create(
-                pk=(each + 1) * SPREAD, at=NOW + each * HOUR, by="x", event=f"e{each % 2}", **about
-            )
-        counting.fold()
-        some = [Q(), Q(dag_id="a"), Q(event__in=["e1"]), ~Q(event__in=["e1"]), *ranges("at")]
-        assert all(right(JournalEntry.objects.filter(each)) for each in some)
-        assert all(right(JournalEntry.objects.filter(each, dag_id="a")) for each in some)
-
-    @pytest.mark.django_db
-    def test_what_is_pruned_is_counted_no_more(self):
-        emit("a", "x", "x", "x", "y")
-        AssetEvent.objects.update(routed_at=NOW)
-        journal.note("something", at=NOW)
-        gone = retention.prune(YEAR, now=LATER)
-        assert gone["events"] == 2
-        assert gone["journal entries"]
-        assert right(AssetEvent.objects.all())
-        assert right(JournalEntry.objects.all())
-        assert counting.known(AssetEvent.objects.all()) == 2
 
 
 class TestFolding:

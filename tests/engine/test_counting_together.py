@@ -10,20 +10,15 @@ from django.db import connection, transaction
 
 from core import counting
 from core.models import AssetEvent, EntryCount, EventCount, JournalEntry
+from tests.engine.counted import right
 from tests.engine.meeting import apart
 from tests.engine.world import asset, emit
 
-pytestmark = [pytest.mark.pg, pytest.mark.django_db(transaction=True)]
-
-
-@pytest.fixture(autouse=True)
-def always_folds(monkeypatch):
-    monkeypatch.setattr(counting, "FEW", 0)
-
-
-def right(rows):
-    """Whether the counts tell how many `rows` there are."""
-    return counting.known(rows) == rows.count()
+pytestmark = [
+    pytest.mark.pg,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("always_folds"),
+]
 
 
 def write(seed):

@@ -33,8 +33,7 @@ def test_what_is_truncated_is_counted_no_more(listed):
     assert any(rows.count() for rows in everything)
 
 
-def test_nor_is_what_is_being_added_up(monkeypatch):
-    monkeypatch.setattr(counting, "FEW", 0)
+def test_nor_is_what_is_being_added_up(always_folds):
     emit("a", "x", "y")
     meet(counting.fold, partial(truncate, AssetEvent))
     assert counting.known(AssetEvent.objects.all()) == 0
