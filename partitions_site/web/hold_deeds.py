@@ -30,7 +30,7 @@ def fire(request: HtmxRequest, pk: int) -> HttpResponse:
             *_lacking(verdict_of(row)),
         ),
         button="Fire now",
-        back=back_to(request, reverse("held_run", args=[pk])),
+        back=_back(request, pk),
     )
 
     def do() -> tuple[str, str]:
@@ -53,7 +53,7 @@ def cancel(request: HtmxRequest, pk: int) -> HttpResponse:
             "and data that is there counts again.",
         ),
         button="Cancel held run",
-        back=back_to(request, reverse("held_run", args=[pk])),
+        back=_back(request, pk),
         is_grave=True,
     )
 
@@ -74,9 +74,14 @@ def _over(request: HtmxRequest, pk: int) -> Question | None:
         title="It is not held any more",
         sentences=(f"{_name(row)}: {row.state}{f' by {row.closed_by}' if row.closed_by else ''}.",),
         button="",
-        back=back_to(request, reverse("held_run", args=[pk])),
+        back=_back(request, pk),
         leads_to=(reverse("run", args=[run.pk]), f"Its run: {run.state}") if run else None,
     )
+
+
+def _back(request: HtmxRequest, pk: int) -> str:
+    """Where the person came from, or else the held run itself."""
+    return back_to(request, reverse("held_run", args=[pk]))
 
 
 def _lacking(verdict: Verdict) -> Iterator[str]:
