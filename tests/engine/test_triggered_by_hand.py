@@ -25,11 +25,6 @@ from tests.engine.world import (
 pytestmark = pytest.mark.django_db
 
 
-def make(key="k", made=None, **fields):
-    made = made or dag("ingest", RUNTIME, writes=["out"], **fields)
-    return runs.trigger(made, Ask(key), deed=ALICE, at=NOW)
-
-
 class TestTriggerByHand:
     def test_a_key_for_a_dag_without_partitions_is_refused(self):
         with pytest.raises(runs.NotPartitioned, match="plain"):
