@@ -23,6 +23,16 @@ pytestmark = pytest.mark.django_db
 LATER = NOW + timedelta(hours=1)
 
 
+def fires_before_b_is_mapped(events=1):
+    """A run for `k` fires with a, which is mapped, and with all that is on record of b, which is not."""
+    consumer("joined", {"a": IDENTITY, "b": IDENTITY})
+    emit("a", "k")
+    for _ in range(events):
+        emit("b", "k")
+    holds.route_pending(now=NOW, limit=1)
+    holds.judge_due(now=NOW)
+
+
 class TestAnEventWhileItFires:
     def test_an_event_after_the_fire_is_in_the_next_round_and_not_lost(self):
         consumer("all", {"regional": REGIONS})
@@ -36,11 +46,7 @@ class TestAnEventWhileItFires:
 
     def test_an_event_that_a_run_has_counted_before_it_was_mapped_is_not_late(self):
         """b is on record when a is mapped: the run fires with both, and b opens no second round."""
-        consumer("joined", {"a": IDENTITY, "b": IDENTITY})
-        emit("a", "k")
-        emit("b", "k")
-        holds.route_pending(now=NOW, limit=1)
-        holds.judge_due(now=NOW)
+        fires_before_b_is_mapped()
         assert fired("joined") == ["k"]
         turn(NOW + timedelta(days=1))
         assert HeldRun.objects.count() == 1
@@ -48,22 +54,13 @@ class TestAnEventWhileItFires:
 
     def test_events_that_came_before_it_fired_are_not_late_either(self):
         """Two events of b are on record when a is mapped; the run fires with what both made of b."""
-        consumer("joined", {"a": IDENTITY, "b": IDENTITY})
-        emit("a", "k")
-        emit("b", "k")
-        emit("b", "k")
-        holds.route_pending(now=NOW, limit=1)
-        holds.judge_due(now=NOW)
+        fires_before_b_is_mapped(events=2)
         turn(NOW + timedelta(days=1))
         assert fired("joined") == ["k"]
         assert HeldRun.objects.get().consumed.count() == 3
 
     def test_what_one_round_has_counted_unmapped_the_next_does_not_count_again(self):
-        consumer("joined", {"a": IDENTITY, "b": IDENTITY})
-        emit("a", "k")
-        emit("b", "k")
-        holds.route_pending(now=NOW, limit=1)
-        holds.judge_due(now=NOW)
+        fires_before_b_is_mapped()
         emit("b", "k", at=LATER)
         turn(LATER)
         assert held("joined", "k").consumed.count() == 2
