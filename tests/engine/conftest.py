@@ -1,7 +1,7 @@
 import pytest
 
 from core import counting
-from tests.engine import world
+from tests.engine import overdue_day, world
 from tests.engine.attempting import Attempts
 from tests.sdk.writing import LATER, Directory
 
@@ -36,3 +36,15 @@ def attempts():
 def always_folds(monkeypatch):
     """Counts are added up however few there are."""
     monkeypatch.setattr(counting, "FEW", 0)
+
+
+@pytest.fixture
+def ingest(db):
+    """The Dag that makes the hours of `overdue_day`."""
+    return overdue_day.ingest()
+
+
+@pytest.fixture
+def day(ingest):
+    """The held run of `overdue_day`, two of whose hours will be late."""
+    return overdue_day.held()

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from core.models import HeldRun
 from scheduling import holds, overdue, wiping
-from tests.engine import overdue_day, world
+from tests.engine import world
 from tests.engine.overdue_day import DAY, HALF, again, at
 from tests.engine.world import ALICE, HOURS_TO_DAY, IDENTITY, NOW, consumer, emit, hours, turn
 from tests.sdk.writing import Directory
@@ -17,16 +17,6 @@ pytestmark = pytest.mark.django_db
 
 
 MIDNIGHT = at(0)
-
-
-@pytest.fixture
-def ingest(db):
-    return overdue_day.ingest()
-
-
-@pytest.fixture
-def day(ingest):
-    return overdue_day.held()
 
 
 class TestWhenAProducerChanges:

@@ -6,21 +6,10 @@ from django.test.utils import CaptureQueriesContext
 
 from core.models import Alert, Bell, Dag, HeldRun, JournalEntry
 from scheduling import holds, overdue
-from tests.engine import overdue_day
 from tests.engine.overdue_day import DAY, HALF, again, at
 from tests.engine.world import ALICE, emit, hours, turn
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def ingest(db):
-    return overdue_day.ingest()
-
-
-@pytest.fixture
-def day(ingest):
-    return overdue_day.held()
 
 
 class TestNote:
