@@ -10,19 +10,16 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.chance import examples
 from tests.model.history import History
-from tests.model.wandering import wander
+from tests.model.wandering import numbers, wander
 
-FIRST = int(os.environ.get("PARTITA_MODEL_FIRST", "0"))
-EXAMPLES = int(os.environ.get("PARTITA_MODEL_EXAMPLES", examples(12)))
 STEPS = int(os.environ.get("PARTITA_MODEL_STEPS", "40"))
 SHORT = int(os.environ.get("PARTITA_MODEL_SHORT", "4"))
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(0)]
 
 
-@pytest.mark.parametrize("number", range(FIRST, FIRST + EXAMPLES))
+@pytest.mark.parametrize("number", numbers("PARTITA_MODEL_EXAMPLES", 12))
 def test_engine_and_model_agree_after_every_step(number):
     wander(number, steps=STEPS)
 

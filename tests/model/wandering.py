@@ -4,10 +4,18 @@ Hypothesis varies what it has tried before, which is how it finds the shortest h
 a search among many it comes to a few, time and again, and breaks off what gets long.
 """
 
+import os
 from random import Random
 from typing import Any
 
+from tests.chance import examples
 from tests.model.history import History
+
+
+def numbers(setting: str, count: int) -> range:
+    """Of as many as the environment says by `setting`, or else of `count`, from `PARTITA_MODEL_FIRST` on."""
+    first = int(os.environ.get("PARTITA_MODEL_FIRST", "0"))
+    return range(first, first + int(os.environ.get(setting, examples(count))))
 
 
 def wander(number: int, *, steps: int, kind: type[History] = History) -> History:
