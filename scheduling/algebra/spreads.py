@@ -73,7 +73,7 @@ class FanOutMapper(Mapper):
         return self._down(key)
 
     def upstream_keys(self, downstream_key: str) -> tuple[str, ...] | None:
-        return self.plan.upstream_keys(downstream_key)
+        return self.plan.upstream_keys(downstream_key, self._down)
 
     def partition_date(self, downstream_key: str) -> datetime | None:
         return self.plan.downstream.partition_date(downstream_key)
@@ -98,7 +98,7 @@ class SegmentSpread:
         for segment in self.segments:
             yield from self.downstream.to_downstream(segment)
 
-    def upstream_keys(self, downstream_key: str) -> None:
+    def upstream_keys(self, downstream_key: str, down: KeyMapping) -> None:
         return None
 
     def samples(self) -> tuple[str, ...]:
@@ -119,8 +119,11 @@ class PeriodSpread:
         for wall in self.window.walls(anchor, self.upstream.zone):
             yield from self._written(wall)
 
-    def upstream_keys(self, downstream_key: str) -> tuple[str, ...] | None:
-        """The keys whose windows reach it; none if a period has several keys, or too many are near."""
+    def upstream_keys(self, downstream_key: str, down: KeyMapping) -> tuple[str, ...] | None:
+        """The keys whose windows reach it; none if a period has several keys, or too many are near.
+
+        :param down: the remembered `downstream_of`: what one event feeds has nearly the same keys near it.
+        """
         if self.upstream.input.has_offset or self.upstream.input.grain is not self.upstream.grain:
             return None
         if self._is_tiled():
@@ -133,7 +136,7 @@ class PeriodSpread:
             raise BeyondCalendar(f"what feeds {downstream_key!r} is beyond the calendar") from None
         if near is None or len(near) > MOST_NEAR:
             return None
-        return tuple(key for each in near for key in self._reaching(each, downstream_key))
+        return tuple(key for each in near for key in self._reaching(each, downstream_key, down))
 
     def samples(self) -> tuple[str, ...]:
         return self.downstream.samples()
@@ -176,11 +179,11 @@ class PeriodSpread:
             yield at
             at = shift_wall(grain, at, 1)
 
-    def _reaching(self, anchor: datetime, downstream_key: str) -> tuple[str, ...]:
+    def _reaching(self, anchor: datetime, downstream_key: str, down: KeyMapping) -> tuple[str, ...]:
         """The key of the upstream period that starts there, if its window has a member of that name."""
         try:
             key = self.upstream.representative(self.upstream.keys.key_of(anchor))
-            return (key,) if downstream_key in self.downstream_of(key) else ()
+            return (key,) if downstream_key in down(key) else ()
         except (PartitionError, OverflowError):
             return ()
 

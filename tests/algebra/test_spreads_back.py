@@ -1,6 +1,6 @@
 """Fan-outs, asked from their end: which upstream keys feed a downstream key."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -8,7 +8,7 @@ import pytest
 
 from scheduling.algebra.composites import ChainMapper
 from scheduling.algebra.errors import BeyondCalendar, PartitionError
-from scheduling.algebra.mappers import FixedKeyMapper, IdentityMapper
+from scheduling.algebra.mappers import AllowedKeyMapper, FixedKeyMapper, IdentityMapper
 from scheduling.algebra.periods import floor_wall, shift_wall
 from scheduling.algebra.spreads import FanOutMapper
 from scheduling.algebra.temporal import (
@@ -130,7 +130,28 @@ class TestEachKeyIsTracedBack:
         check(mapper, datetime(2026, month, 4 - month // 3), datetime(2026, month, 13 - month // 3))
 
 
+def test_keys_of_one_event_look_at_each_window_once():
+    looked = []
+
+    class Watched(WeekWindow):
+        def keeps(self, wall):
+            looked.append(wall)
+            return True
+
+    mapper = FanOutMapper(WEEKS, Watched())
+    for key in mapper.to_downstream("2026-W11"):
+        assert mapper.upstream_keys(key) == ("2026-W11",)
+    assert set(Counter(looked).values()) == {1}
+
+
 class TestWhatCannotBe:
+    def test_a_key_that_feeds_nothing_is_not_among_them(self):
+        """The Tuesday of that week is refused, and with it the whole key."""
+        mapper = FanOutMapper(WEEKS, WeekWindow(), AllowedKeyMapper(("2026-03-09T00:00:00",)))
+        with pytest.raises(PartitionError):
+            mapper.to_downstream("2026-W11")
+        assert mapper.upstream_keys("2026-03-09T00:00:00") == ()
+
     def test_of_one_that_is_no_member_is_nothing(self):
         days = FanOutMapper(WEEKS, WorkingDays())
         assert days.upstream_keys("2026-03-14") == ()
