@@ -1,10 +1,10 @@
 """How far held runs are: the verdict on each in a picture and words, and the progress of its assets."""
 
 from django import template
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from partitions_site.templatetags.screens import PICTURED, instants
+from partitions_site.templatetags.screens import PICTURED, instants, some
 from scheduling.algebra.progress import Progress
 from scheduling.algebra.verdicts import Kind, Verdict
 
@@ -23,6 +23,30 @@ def verdict_state(verdict: Verdict) -> SafeString:
 
 
 @register.simple_tag
+def progress(verdict: Verdict, address: str) -> SafeString:
+    """How far each asset of a held run is, as bar and number; these lead to the `address` of the run.
+
+    A tag, as a list draws it in every row, where an included template takes longer.
+    """
+    several = len(verdict.progress) > 1
+    return format_html_join(
+        "",
+        '<div class="progress">{} <a href="{}">{} of {}</a>{}{}</div>',
+        (
+            (
+                members(each),
+                address,
+                each.received_count,
+                each.required_count,
+                format_html(" <small>{}</small>", each.leaf.words()) if several else "",
+                _unexpected(each, address),
+            )
+            for each in verdict.progress
+        ),
+    )
+
+
+@register.simple_tag
 def members(progress: Progress) -> SafeString:
     """The required keys of a held run as one small bar, in order: full where received, low where missing.
 
@@ -32,7 +56,7 @@ def members(progress: Progress) -> SafeString:
     keys = progress.required
     there = [bool(received)] if keys is None else [key in received for key in keys]
     wide = -(-len(there) // MOST_MEMBERS) or 1
-    places = [all(there[at : at + wide]) for at in range(0, len(there), wide)]
+    places = there if wide == 1 else [all(there[at : at + wide]) for at in range(0, len(there), wide)]
     words = f"{progress.received_count} of {progress.required_count} {progress.noun} received"
     mark = format_html('<path class="need" d="M{} 0h2v14h-2z"/>', 10 * -(-progress.needed // wide) - 1)
     return format_html(
@@ -44,3 +68,11 @@ def members(progress: Progress) -> SafeString:
         "".join(f"M{10 * at} 10h8v4h-8z" for at, full in enumerate(places) if not full),
         mark if progress.needed < progress.required_count else "",
     )
+
+
+def _unexpected(progress: Progress, address: str) -> SafeString | str:
+    """Keys that came and do not count, if there are any."""
+    if not progress.unexpected:
+        return ""
+    words = some(len(progress.unexpected), "unexpected key")
+    return format_html(' <a class="tag bad" href="{}">{}</a>', address, words)
