@@ -78,7 +78,7 @@ def report(now: datetime) -> Health:
         beat=_vital("beat", Pulse.Kind.BEAT, pulses, now),
         workers=_vital("workers", Pulse.Kind.WORKER, pulses, now),
         sweeps=_vital("sweeps", Pulse.Kind.SWEEP, pulses, now),
-        unrouted_events=waiting.count(),
+        unrouted_events=waiting.count() if oldest else 0,
         oldest_unrouted_at=oldest.timestamp if oldest else None,
         overdue_judgements=unjudged(now).count(),
         unstarted_runs=_unstarted(now - patience()),
