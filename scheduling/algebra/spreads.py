@@ -30,6 +30,9 @@ from scheduling.algebra.windows import Direction, PeriodWindow, SegmentWindow, W
 MOST_NEAR = 2000
 """Upstream periods that are looked at for one downstream key."""
 
+MOST_KEPT = 500_000
+"""Members of theirs that are remembered for the next key: those of minutes of weeks would take 300 MB."""
+
 ZONES_APART = timedelta(hours=27)
 """Clocks of two zones are never further apart."""
 
@@ -136,7 +139,9 @@ class PeriodSpread:
             raise BeyondCalendar(f"what feeds {downstream_key!r} is beyond the calendar") from None
         if near is None or len(near) > MOST_NEAR:
             return None
-        return tuple(key for each in near for key in self._reaching(each, downstream_key, down))
+        is_kept = len(near) * self.window.most() <= MOST_KEPT
+        made = down if is_kept else lambda key: tuple(self.downstream_of(key))
+        return tuple(key for each in near for key in self._reaching(each, downstream_key, made))
 
     def samples(self) -> tuple[str, ...]:
         return self.downstream.samples()
