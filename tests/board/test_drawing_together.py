@@ -30,7 +30,7 @@ class TestTogether:
         for thread in others:
             thread.join()
         assert not crowd.troubles
-        assert crowd.drawn
+        assert any(crowd.drawn)
         assert shown() == counted()
         draw_all()
         assert shown() == counted()
@@ -44,7 +44,7 @@ class Crowd:
 
     def __init__(self):
         self.dag = world.dag("load", {"type": "PartitionedAtRuntime"}, writes=["daily"])
-        self.over, self.troubles, self.drawn = threading.Event(), [], 0
+        self.over, self.troubles, self.drawn = threading.Event(), [], []
 
     def start(self, work):
         thread = threading.Thread(target=self._guarded, args=(work,))
@@ -69,7 +69,7 @@ class Crowd:
 
     def draw(self):
         while not self.over.is_set():
-            self.drawn += drawings.draw(now=NOW, portion=50)
+            self.drawn.append(drawings.draw(now=NOW, portion=50))
 
     def look(self):
         while not self.over.is_set():
