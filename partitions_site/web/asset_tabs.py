@@ -6,6 +6,7 @@ from typing import Any
 
 from core.models import Asset, Dependency, Outlet
 from partitions_site.web.http import HtmxRequest, later, sight_of, whole
+from partitions_site.web.lineages import picture_of
 from scheduling import board, dynamic
 from scheduling.algebra import specs
 from scheduling.algebra.errors import PartitionError
@@ -13,9 +14,6 @@ from scheduling.algebra.partitions import Partitions
 from scheduling.belonging import Sight
 
 TABS = ("partitions", "events", "lineage", "definition")
-
-COLUMNS = 60
-"""Columns of a bar on a card."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ def context_of(tab: str, request: HtmxRequest, row: Asset, now: datetime) -> dic
             "page": later(board.events, row, key=wanted, after=after),
         }
     if tab == "lineage":
-        return {"lineage": later(_lineage, row, sight_of(request), now)}
+        return {"lineage": later(picture_of, row, sight_of(request), now)}
     if tab == "definition":
         return {
             "defined": later(_defined, row, now),
@@ -56,16 +54,6 @@ def context_of(tab: str, request: HtmxRequest, row: Asset, now: datetime) -> dic
             "readers": later(lambda: list(_readers(row, sight_of(request)))),
         }
     return {}
-
-
-def _lineage(row: Asset, sight: Sight, now: datetime) -> dict[str, Any]:
-    """The cards of its lineage, each asset with the bar of its history."""
-    drawn = board.lineage(row, sight=sight)
-    assets = [card.asset for card in drawn.cards if card.asset]
-    states = board.read(assets, now=now, patient=False)
-    bars = {pk: board.draw(each.cells, most=COLUMNS) for pk, each in states.items()}
-    cards = [(card, bars[card.asset.pk] if card.asset else None) for card in drawn.cards]
-    return {"drawn": drawn, "cards": cards}
 
 
 def _defined(row: Asset, now: datetime) -> Defined:

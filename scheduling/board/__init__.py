@@ -24,7 +24,7 @@ from scheduling.board.grids import lay_out
 from scheduling.board.heat import Heat, measure, number
 from scheduling.board.keylists import KeyLine, listed, listed_at
 from scheduling.board.lateness import late_among, late_keys
-from scheduling.board.lineages import Lineage, lineage
+from scheduling.board.lineages import Lineage, Node, Way, lineage
 from scheduling.board.lists import (
     HeldFilter,
     JournalFilter,
@@ -67,6 +67,7 @@ __all__ = [
     "Look",
     "Need",
     "Newest",
+    "Node",
     "Page",
     "Peek",
     "PlannedKey",
@@ -78,6 +79,7 @@ __all__ = [
     "Stretch",
     "Tally",
     "Together",
+    "Way",
     "backfills",
     "choose",
     "chosen",

@@ -2,7 +2,7 @@ import pytest
 
 from core.models import Asset
 from tests.engine import world
-from tests.engine.world import HOURS_TO_DAY, consumer, emit, turn
+from tests.engine.world import HOURS_TO_DAY, IDENTITY, consumer, emit, turn
 from tests.web.reading import read
 
 pytestmark = pytest.mark.django_db
@@ -94,10 +94,32 @@ class TestLineage:
         assert [each.attributes["aria-label"] for each in cards if "aria-current" in each.attributes] == [
             "daily: no partitions"
         ]
-        assert len(page.all("path", class_="link")) == 2
+        assert len(page.all("path", class_="line")) == 2
         assert visitor.part("/assets/daily?tab=lineage", "lineage").status_code == 200
 
     def test_of_what_stands_alone_says_so(self, visitor):
         emit("alone", "k")
         text = read(visitor.get("/assets/alone?tab=lineage")).text
         assert "No Dag here writes alone or listens to it." in text
+
+    def test_says_where_it_goes_on_and_leads_there(self, visitor):
+        for number in range(1, 10):
+            consumer(f"make {number}", {f"a{number - 1}": IDENTITY}, writes=[f"a{number}"])
+        page = read(visitor.get("/assets/a4?tab=lineage"))
+        onwards = {
+            each.attributes["aria-label"]: each.attributes["href"] for each in page.all("a", class_="onwards")
+        }
+        assert onwards == {
+            "upstream of a1 it goes on": "/assets/a1?tab=lineage",
+            "downstream of a7 it goes on": "/assets/a7?tab=lineage",
+        }
+
+    def test_of_too_many_beside_it_leads_to_a_list(self, visitor, monkeypatch):
+        monkeypatch.setattr("scheduling.board.lineages.MOST_NODES", 2)
+        for number in range(3):
+            consumer(f"read {number}", {"a": IDENTITY}, writes=[f"b{number}"])
+        page = read(visitor.get("/assets/a?tab=lineage"))
+        assert [each.attributes["href"] for each in page.all("a", class_="onwards")] == [
+            "/assets/a?tab=definition",
+            "/dags/read%200",
+        ]

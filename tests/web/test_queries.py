@@ -26,7 +26,7 @@ PAGES = {
     "/assets/hourly": 21,
     "/assets/hourly?state=materialized": 23,
     "/assets/hourly?key=2026-03-10T01:00:00": 35,
-    "/assets/hourly?tab=lineage": 21,
+    "/assets/hourly?tab=lineage": 25,
     "/backfills": 12,
     "/backfills/new?dag=write 0&run=all": 34,
     "/sensors": 10,
