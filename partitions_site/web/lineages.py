@@ -7,7 +7,7 @@ from datetime import datetime
 from core.models import Asset
 from scheduling import board
 from scheduling.belonging import Sight
-from scheduling.board import Bar, Lineage, Node, Way
+from scheduling.board import Bar, Lack, Lineage, Node, Way
 
 WIDTH, HEIGHT = 210, 58
 """Of a card: what is on it is drawn in `_lineage.html`."""
@@ -18,16 +18,29 @@ BESIDE, BELOW, MARGIN = 64, 14, 3
 COLUMNS = 60
 """Columns of a bar on a card."""
 
+NO_BAR = (None, Lack.NOTHING)
+
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """An asset, with the bar of its history, or a Dag; and where its upper left corner is drawn."""
+    """An asset, with the bar of its history, or a Dag; and where its upper left corner is drawn.
+
+    `lack`: what of the history is being drawn and not in the bar.
+    """
 
     row: Node
     bar: Bar | None
+    lack: Lack
     x: float
     y: float
     goes_on: tuple[Way, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The bar of an asset as a sentence."""
+        if self.bar is None or self.lack is Lack.EVERYTHING:
+            return "being drawn"
+        return f"{self.bar.words}; older than the data, being drawn" if self.lack else self.bar.words
 
     @property
     def middle(self) -> float:
@@ -65,17 +78,19 @@ def picture_of(asset: Asset, sight: Sight, now: datetime) -> Picture:
     return Picture(list(cards.values()), lines, width, height)
 
 
-def _cards(found: Lineage, bars: Mapping[Node, Bar], margin: float) -> Iterator[Card]:
+def _cards(found: Lineage, bars: Mapping[Node, tuple[Bar, Lack]], margin: float) -> Iterator[Card]:
     tallest = max(map(len, found.columns))
     for number, column in enumerate(found.columns):
         x = margin + number * (WIDTH + BESIDE)
         for line, node in enumerate(column):
             y = MARGIN + (line + (tallest - len(column)) / 2) * (HEIGHT + BELOW)
             ways = tuple(way for way in Way if (node, way) in found.goes_on)
-            yield Card(node, bars.get(node), x, y, ways)
+            yield Card(node, *bars.get(node, NO_BAR), x, y, ways)
 
 
-def _bars(found: Lineage, now: datetime) -> dict[Node, Bar]:
+def _bars(found: Lineage, now: datetime) -> dict[Node, tuple[Bar, Lack]]:
     assets = [node for column in found.columns for node in column if isinstance(node, Asset)]
     states = board.read(assets, now=now, patient=False)
-    return {asset: board.draw(states[asset.pk].cells, most=COLUMNS) for asset in assets}
+    return {
+        asset: (board.draw(states[asset.pk].cells, most=COLUMNS), states[asset.pk].lack) for asset in assets
+    }

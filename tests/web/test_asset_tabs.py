@@ -1,6 +1,7 @@
 import pytest
 
 from core.models import Asset
+from scheduling import drawings
 from tests.engine import world
 from tests.engine.world import HOURS_TO_DAY, IDENTITY, consumer, emit, turn
 from tests.web.reading import read
@@ -123,3 +124,19 @@ class TestLineage:
             "/assets/a?tab=definition",
             "/dags/read%200",
         ]
+
+    def test_of_what_is_being_drawn_says_so(self, visitor, monkeypatch):
+        monkeypatch.setattr("scheduling.board.drawn.MOST_READ", 1)
+        emit("hourly", "2026-03-10T01:00:00", "2026-03-10T02:00:00")
+        page = read(visitor.get("/assets/hourly?tab=lineage"))
+        [card] = page.all("a", class_="card on")
+        assert card.attributes["aria-label"] == "hourly: being drawn"
+        assert "being drawn" in card.text
+
+    def test_and_of_what_shows_less_than_there_is(self, visitor, monkeypatch):
+        monkeypatch.setattr("scheduling.board.drawn.MOST_PATCHES", 1)
+        emit("hourly", "2026-03-10T01:00:00")
+        drawings.draw(now=world.NOW)
+        emit("hourly", "2026-03-10T02:00:00", "2026-03-10T03:00:00")
+        [card] = read(visitor.get("/assets/hourly?tab=lineage")).all("a", class_="card on")
+        assert card.attributes["aria-label"].endswith("; older than the data, being drawn")
