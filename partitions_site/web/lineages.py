@@ -18,8 +18,6 @@ BESIDE, BELOW, MARGIN = 64, 14, 3
 COLUMNS = 60
 """Columns of a bar on a card."""
 
-NO_BAR = (None, Lack.NOTHING)
-
 
 @dataclass(frozen=True, slots=True)
 class Card:
@@ -85,7 +83,8 @@ def _cards(found: Lineage, bars: Mapping[Node, tuple[Bar, Lack]], margin: float)
         for line, node in enumerate(column):
             y = MARGIN + (line + (tallest - len(column)) / 2) * (HEIGHT + BELOW)
             ways = tuple(way for way in Way if (node, way) in found.goes_on)
-            yield Card(node, *bars.get(node, NO_BAR), x, y, ways)
+            bar, lack = bars.get(node, (None, Lack.NOTHING))
+            yield Card(node, bar, lack, x, y, ways)
 
 
 def _bars(found: Lineage, now: datetime) -> dict[Node, tuple[Bar, Lack]]:
