@@ -85,6 +85,7 @@ def form(request: HtmxRequest, row: Dag, now: datetime) -> dict[str, Any]:
         "conf": (conf := given.get("conf", "")),
         "conf_wrong": written.problem(conf, "conf"),
         "problem": "",
+        "back": back_to(request, ""),
     }
 
 

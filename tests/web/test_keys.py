@@ -42,9 +42,10 @@ class TestAdding:
         [("\n", "say which keys to add, one a line"), ("x" * 251, "at most 250 characters")],
     )
     def test_refuses_what_cannot_be_and_keeps_what_was_typed(self, visitor, stores, keys, sentence):
-        answer = visitor.post(ADD, {"asset": "stores", "keys": keys})
+        answer = visitor.post(ADD, {"asset": "stores", "keys": keys, "reason": "opened"})
         assert answer.status_code == 422
         page = read(answer)
+        assert page.fields["reason"] == "opened"
         assert sentence in page.text
         assert page.all("textarea")[0].text == keys.strip()
         assert dynamic.keys_of("store") == ("north",)

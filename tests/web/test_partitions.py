@@ -93,10 +93,11 @@ class TestRecord:
     )
     def test_a_key_that_may_be_a_mistake_is_recorded_only_on_purpose(self, visitor, key, doubt):
         asset("daily", partitions=DAYS)
-        form = {"asset": "daily", "key": key}
+        form = {"asset": "daily", "key": key, "reason": "by post"}
         assert doubt in read(visitor.part(f"/record?asset=daily&key={key}", "tells")).text
         refused = visitor.post("/record", form)
         assert refused.status_code == 422
+        assert read(refused).fields["reason"] == "by post"
         assert "Tick that you mean it, and record it again" in read(refused).all("p", role="alert")[0].text
         assert AssetEvent.objects.count() == 0
         visitor.post("/record", {**form, "on_purpose": "yes"})

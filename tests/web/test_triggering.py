@@ -46,6 +46,20 @@ class TestForm:
         assert page.fields["key"] == "2026-03-08"
         assert "Sunday 8 March 2026" in page.text
 
+    def test_leads_back_to_where_it_was_asked_from_also_after_a_mistake(self, visitor):
+        world.dag("nightly", LOCAL_DAY, writes=["daily"], start_date=NOW - timedelta(days=4), end_date=NOW)
+        address = "/trigger?dag=nightly&back=%2Fheld%3Frun%3D7"
+        said = {"dag": "nightly", "key": "8.3.2026", "note": "asked for by phone"}
+        for page in map(read, (visitor.get(address), visitor.post(address, said))):
+            [form] = page.all("form", class_="form")
+            assert form.attributes["action"] == "/trigger?back=%2Fheld%3Frun%3D7"
+            assert page.links["No, go back"] == "/held?run=7"
+            for words in ("2026-03-08", "Several keys at once"):
+                assert page.links[words].endswith("&back=%2Fheld%3Frun%3D7")
+        assert page.fields["note"] == "asked for by phone"
+        said["key"] = "2026-03-08"
+        assert visitor.post(form.attributes["action"], said).headers["Location"] == "/held?run=7"
+
     @pytest.mark.parametrize(
         ("schedule", "asks", "must"), [(LOCAL_DAY, True, True), (RUNTIME, True, False), (None, False, False)]
     )
