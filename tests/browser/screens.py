@@ -78,6 +78,8 @@ ALL = "all"
 SIZES = {1440: 900, 390: 844}
 PHONES = (390,)
 PATIENCE = 120_000
+TRIES = 20
+"""How often a page may grow with its window."""
 
 BROKEN = """from scheduling.sdk import DAG, Asset
 
@@ -164,7 +166,7 @@ def _open(
     page.set_default_timeout(PATIENCE)
 
     def keep(name: str, *, whole: bool) -> None:
-        taken = compactor.compact(shoot(page, whole=whole, is_phone=width in PHONES))
+        taken = compactor.compact(shoot(page, whole=whole))
         (options.directory / (ALL if whole else "") / f"{name}-{theme}-{width}.png").write_bytes(taken)
 
     def picture(name: str) -> None:
@@ -177,13 +179,18 @@ def _open(
     return context, page, picture
 
 
-def shoot(page: Page, *, whole: bool, is_phone: bool) -> bytes:
-    """A picture of the page. A phone is made as high: it has no touch while Playwright takes a whole one."""
+def shoot(page: Page, *, whole: bool) -> bytes:
+    """A picture of the page. For a whole one the window is made as high: what sticks to it covers nothing."""
     size = page.viewport_size
-    if not (whole and is_phone and size):
-        return page.screenshot(full_page=whole)
-    height = page.evaluate("document.documentElement.scrollHeight")
-    page.set_viewport_size({"width": size["width"], "height": height})
+    if not (whole and size):
+        return page.screenshot()
+    height = size["height"]
+    for _ in range(TRIES):
+        height, before = page.evaluate("document.documentElement.scrollHeight"), height
+        if height == before:
+            break
+        page.set_viewport_size({"width": size["width"], "height": height})
+    page.evaluate("scrollTo(0, 0)")
     taken = page.screenshot()
     page.set_viewport_size(size)
     return taken

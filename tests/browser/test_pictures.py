@@ -21,7 +21,8 @@ PIXEL = """async (picture) => {
   const image = new Image();
   image.src = "data:image/png;base64," + picture;
   await image.decode();
-  const canvas = document.createElement("canvas").getContext("2d");
+  const sheet = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height });
+  const canvas = sheet.getContext("2d");
   canvas.drawImage(image, 0, 0);
   return [image.width, image.height, ...canvas.getImageData(11, 11, 1, 1).data.slice(0, 3)];
 }"""
@@ -58,14 +59,36 @@ def test_a_rare_colour_stays_what_it_is(browser: Browser):
     context.close()
 
 
+GREEN = [0x14, 0x89, 0x7C]
+
+TALL = """<meta name='viewport' content='width=device-width'>
+<style>
+  body { margin: 0; height: 900px }
+  #box { height: 74vh; max-height: 800px }
+  #edge { position: sticky; bottom: 0; height: 20px; background: #14897c }
+  @media (pointer: coarse) { body { background: #14897c } }
+</style><div><div id=box></div><div id=edge></div></div>"""
+
+
 def test_a_whole_picture_of_a_phone_is_one_of_a_phone(browser: Browser):
     context = browser.new_context(viewport={"width": 300, "height": 200}, has_touch=True, is_mobile=True)
     page = context.new_page()
-    page.set_content(
-        "<meta name='viewport' content='width=device-width'>"
-        "<style>body { margin: 0; height: 900px } @media (pointer: coarse) { body { background: #14897c } }"
-    )
-    whole = shoot(page, whole=True, is_phone=True)
-    assert page.evaluate(PIXEL, base64.b64encode(whole).decode()) == [300, 900, 0x14, 0x89, 0x7C]
+    page.set_content(TALL)
+    whole = shoot(page, whole=True)
+    assert page.evaluate(PIXEL, base64.b64encode(whole).decode()) == [300, 900, *GREEN]
     assert page.viewport_size == {"width": 300, "height": 200}
+    context.close()
+
+
+def test_what_sticks_to_the_edge_of_a_window_covers_nothing(browser: Browser):
+    """The page has grown with the window, and all of it is there."""
+    context = browser.new_context(viewport={"width": 300, "height": 200})
+    page = context.new_page()
+    page.set_content(TALL.replace("height: 900px", "padding-bottom: 300px"))
+    page.evaluate("scrollTo(0, 400)")
+    taken = base64.b64encode(shoot(page, whole=True)).decode()
+    width, height, *_ = page.evaluate(PIXEL, taken)
+    assert (width, height) == (300, 800 + 20 + 300)
+    at_its_place = PIXEL.replace("(11, 11, 1, 1)", "(11, 811, 1, 1)")
+    assert page.evaluate(at_its_place, taken)[2:] == GREEN
     context.close()
