@@ -8,8 +8,9 @@ from datetime import datetime
 from django.db.models import F
 
 from core.models import Dag, HeldRun, Partition
-from scheduling import filling, listening, presence, rounds, tally
+from scheduling import filling, listening, presence, reach, rounds, tally
 from scheduling.algebra import verdicts
+from scheduling.algebra.closed import Closed
 from scheduling.algebra.conditions import Leaf
 from scheduling.algebra.progress import Held
 from scheduling.algebra.verdicts import Kind, Listening, Verdict
@@ -22,11 +23,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is asked once for many held runs: which are late, every key that has data, assets without keys."""
+    """What is asked once for many held runs: which are late, every key that has data, assets without keys,
+    and what assets are to have.
+    """
 
     late: Collection[int]
     known: Mapping[int, tuple[str, ...]]
     present: Set[int]
+    closed: Mapping[int, Closed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,7 @@ def as_if_opened(dag: Dag, key: str, *, now: datetime) -> Case:
         },
         known={heard.leaf_of[pk]: keys for pk, keys in _known([row], {dag.pk: heard}).items()},
         present=_present_of(heard, {asset_id for asset_id, keys in there.items() if keys}),
+        closed={heard.leaf_of[pk]: each for pk, each in reach.closed_of(heard.leaf_of.keys()).items()},
     )
     return Case(dag, heard.listening, held)
 
@@ -108,7 +113,15 @@ def _cases(
     heard: Mapping[int, DagListening | BrokenDefinition],
     received: Mapping[int, Mapping[Place, bool]],
 ) -> dict[int, Case | BrokenDefinition]:
-    facts = Facts(rounds.fired_before(rows), _known(rows, heard), _present(rows, heard, received))
+    assets = {
+        pk for row in rows if isinstance(each := heard[row.dag_id], DagListening) for pk in each.leaf_of
+    }
+    facts = Facts(
+        rounds.fired_before(rows),
+        _known(rows, heard),
+        _present(rows, heard, received),
+        reach.closed_of(assets),
+    )
     return {row.pk: _case(row, heard[row.dag_id], received[row.pk], facts) for row in rows}
 
 
@@ -172,5 +185,6 @@ def _case(
         received=counted,
         known={leaf_of[pk]: keys for pk, keys in facts.known.items() if pk in leaf_of},
         present=() if answer.takes_keyless else {leaf_of[pk] for pk in facts.present if pk in leaf_of},
+        closed={leaf_of[pk]: each for pk, each in facts.closed.items() if pk in leaf_of},
     )
     return Case(row.dag, answer.listening, held)

@@ -18,7 +18,7 @@ from django.db.models import F, Max
 
 from core.models import Asset, AssetEvent, Dag, DagRun, HeldRun, Outlet, Partition, Sensor
 from core.newest import first_of_each
-from scheduling import dynamic, listening, usual
+from scheduling import listening, reach, usual
 from scheduling.algebra.conditions import Leaf
 from scheduling.algebra.cron_timetables import CronPartitionTimetable
 from scheduling.algebra.errors import InvalidKey, PartitionError
@@ -84,21 +84,9 @@ class Owed:
         return ", ".join((*(dag.dag_id for dag in self.dags), *sensors))
 
 
-def as_defined(owed: Owed) -> Owed:
-    """`owed`, which cannot come if the definition of its asset ends before that key, or begins after it.
-
-    What a tick makes comes all the same.
-    """
-    by_tick = owed.expected.dag or owed.expected.is_unmade
-    if owed.asset is None or not owed.key or by_tick or (definition := _fixed(owed.asset)) is None:
-        return owed
-    try:
-        definition.index(owed.key)
-    except InvalidKey:
-        return replace(owed, expected=_never(owed.asset))
-    except PartitionError:  # how many keys there are depends on when
-        pass
-    return owed
+def cannot_come(owed: Owed) -> Owed:
+    """`owed`, a key that the definition of its asset does not have, said so."""
+    return replace(owed, expected=_never(owed.asset)) if owed.asset else owed
 
 
 class Expectations:
@@ -133,7 +121,7 @@ class Expectations:
     def _has_never(self, asset: Asset, key: str) -> bool:
         """Whether `key` is of another form than the keys of `asset`, whatever time and people add to them."""
         if asset.pk not in self._definitions:
-            self._definitions[asset.pk] = _fixed(asset)
+            self._definitions[asset.pk] = reach.fixed(asset)
         definition = self._definitions[asset.pk]
         try:
             if definition:
@@ -220,14 +208,6 @@ def _open(names: Iterable[tuple[int, str]]) -> dict[tuple[int, str], HeldRun]:
 
 def _unmade(why: str) -> Expected:
     return Expected(None, f"{why}: nobody makes it unless you trigger or backfill it", is_unmade=True)
-
-
-def _fixed(asset: Asset) -> Partitions | None:
-    """What an asset is defined to have, unless people add to it or it cannot be read."""
-    try:
-        return None if dynamic.names_of(asset) else listening.partitions_of(asset)
-    except PartitionError:  # the page of definitions says what is wrong with it
-        return None
 
 
 def _never(asset: Asset) -> Expected:

@@ -91,6 +91,14 @@ class MultiPartitions(Partitions):
             number = number * size + self._number(place, segments[place], now)
         return number
 
+    def akin(self, key: str) -> tuple[str, ...]:
+        try:
+            segments = self.segments(key)
+        except InvalidKey:
+            return ()
+        pairs = zip(self.by_name, segments, strict=True)
+        return tuple(map(self.key_of, product(*(each.akin(segment) for (_, each), segment in pairs))))
+
     def key_of(self, segments: Iterable[str]) -> str:
         """The composite key of one segment for each dimension."""
         return join_segments(segments, self.delimiter)

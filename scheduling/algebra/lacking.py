@@ -17,17 +17,22 @@ ExpectedAt = Callable[[Leaf, str], datetime | None]
 """When an upstream key should be there; none where nobody knows."""
 
 
+BEYOND = 1_000_000
+"""More keys than any condition needs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Lack:
     """What one asset owes: `count` of `keys`, in order. `keys` is empty where none can be named.
 
-    `problem`: why nothing that comes will do.
+    `problem`: why nothing that comes will do. `is_beyond`: the asset is not to have so many of them.
     """
 
     leaf: Leaf
     keys: tuple[str, ...]
     count: int = 1
     problem: str = ""
+    is_beyond: bool = False
 
     @property
     def spare(self) -> int:
@@ -90,11 +95,19 @@ def _lack(each: Progress, mapper: Mapper, key: str, anew: bool) -> Lack:
         spent = each.consumed if anew else ()
         wanted = frozenset(each.missing) | frozenset(spent)
         keys = tuple(required for required in each.required if required in wanted)
-        return Lack(each.leaf, keys, each.needed - (len(each.received) - len(spent)))
+        return _that_can_come(each, keys, each.needed - (len(each.received) - len(spent)))
     try:
-        return Lack(each.leaf, _that_map(mapper, key))
+        return _that_can_come(each, _that_map(mapper, key), 1)
     except Exception as error:  # a plug-in's mapper may raise anything; nobody can name a key then
         return Lack(each.leaf, (), problem=str(error) or type(error).__name__)
+
+
+def _that_can_come(each: Progress, keys: tuple[str, ...], count: int) -> Lack:
+    """Of `keys`, those that the asset is to have, if they are enough."""
+    never = frozenset(each.never)
+    able = tuple(key for key in keys if key not in never) if never else keys
+    is_beyond = len(able) < count and bool(never)
+    return Lack(each.leaf, keys if is_beyond else able, count, is_beyond=is_beyond)
 
 
 def _that_map(mapper: Mapper, key: str) -> tuple[str, ...]:
@@ -114,7 +127,12 @@ def _cheapest(condition: Expression, lacks: Mapping[Leaf, Lack]) -> tuple[float,
     chosen = frozenset(leaf for part in parts for leaf in _cheapest(part, lacks)[1])
     if not parts:
         chosen = frozenset(leaf for leaf in condition.leaves() if leaf in lacks)
-    return sum(inf if lacks[leaf].problem else lacks[leaf].count for leaf in chosen), chosen
+    return sum(_price(lacks[leaf]) for leaf in chosen), chosen
+
+
+def _price(lack: Lack) -> float:
+    """What is not to come of itself is dearer than whatever is."""
+    return inf if lack.problem else lack.count + BEYOND * lack.is_beyond
 
 
 def _end(lack: Lack, expected_at: ExpectedAt) -> datetime | None:

@@ -14,6 +14,12 @@ KeyMapping = Callable[[str], tuple[str, ...]]
 
 _DOWNSTREAM_KEYS = 8192
 _REQUIRED_KEYS = 512
+_KEYS = 8192
+
+
+def remembered(of_key: KeyMapping) -> KeyMapping:
+    """`of_key`, which refuses none, with its answers remembered."""
+    return lru_cache(maxsize=_KEYS)(of_key)
 
 
 def downstream_mapping(map_key: Callable[[str], Iterable[str]]) -> KeyMapping:

@@ -60,6 +60,10 @@ class Partitions(ABC):
             return False
         return True
 
+    def akin(self, key: str) -> tuple[str, ...]:
+        """`key`, if it ever is one of these; else those beside what it names: several may spell one time."""
+        return (key,) if self.contains(key) else ()
+
     def first(self, now: datetime | None = None) -> str | None:
         return self.key_at(0, now) if self.count(now) else None
 
@@ -126,6 +130,9 @@ class StaticPartitions(Partitions):
 
     def index(self, key: str, now: datetime | None = None) -> int:
         return number_of(key, self._numbers)
+
+    def akin(self, key: str) -> tuple[str, ...]:
+        return (key,) if key in self._numbers else ()
 
     def words(self) -> str:
         return f"{len(self.listed)} listed keys"

@@ -4,11 +4,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from scheduling.algebra.closed import Closed
 from scheduling.algebra.conditions import Leaf
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.mappers import Mapper
 from scheduling.algebra.phrases import MOST_PIECES, key_list
-from scheduling.algebra.policies import WaitForAll
+from scheduling.algebra.policies import WaitForAll, WaitPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,7 @@ class Held:
     `is_late`: another of its key has fired before. `received` maps each leaf to its counted keys, true where
     the key is fresh: nothing that fired before has consumed what it is now. `known` maps the leaves whose
     mappers need it to every key that has data; `present` are those whose assets have data and no partitions.
+    `closed` says of leaves what their assets are to have, where nobody adds to that.
     """
 
     key: str
@@ -28,6 +30,7 @@ class Held:
     received: Mapping[Leaf, Mapping[str, bool]] = field(default_factory=dict)
     known: Mapping[Leaf, tuple[str, ...]] = field(default_factory=dict)
     present: Collection[Leaf] = ()
+    closed: Mapping[Leaf, Closed] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,8 @@ class Progress:
 
     `present`: it has no partitions, and is there for every key. `consumed` are those of the received keys
     that are no more than what fired before. `reasons` say of unexpected keys why there is no such time.
+    `never` are missing keys that the asset is not to have; `is_beyond`: without those it is never satisfied,
+    however long it waits, as it is `defined`.
     """
 
     leaf: Leaf
@@ -52,6 +57,9 @@ class Progress:
     present: bool = False
     consumed: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    is_beyond: bool = False
+    defined: str = ""
 
     @property
     def required_count(self) -> int:
@@ -70,6 +78,9 @@ class Progress:
         """What this asset still lacks: `3 of 24: hours 09, 11, 22`; if any will do, how many more."""
         if self.error:
             return self.error
+        if self.is_beyond:
+            never = key_list(self.never, self.required or self.never, self.noun)
+            return f"{self.leaf.words()} is to have {self.defined}, so not {never}"
         if self.required is None:
             return "any key that maps here"
         if self.unreachable:
@@ -93,9 +104,7 @@ def progress_of(leaf: Leaf, mapper: Mapper, held: Held, now: datetime) -> Progre
     except PartitionError as error:
         return Progress(leaf, received=tuple(received), error=str(error))
     if required is None:
-        return Progress(
-            leaf, received=tuple(received), satisfied=bool(received), renewed=any(received.values())
-        )
+        return _of_any(leaf, mapper, held)
     policy = (mapper.wait_policy or WaitForAll()).after_waiting(now - held.opened_at)
     wanted = frozenset(required)
     counted = _counted(mapper, received)
@@ -103,11 +112,14 @@ def progress_of(leaf: Leaf, mapper: Mapper, held: Held, now: datetime) -> Progre
     fresh = sum(counted[key] for key in arrived)
     impossible = policy.unreachable(len(required))
     unexpected = tuple(key for key in received if not _is_among(mapper, key, wanted))
+    missing = tuple(key for key in required if key not in counted)
+    closed = None if policy.satisfied(len(arrived), len(required)) else held.closed.get(leaf)
+    never = closed.never(mapper, missing) if closed else ()
     return Progress(
         leaf,
         required=required,
         received=arrived,
-        missing=tuple(key for key in required if key not in counted),
+        missing=missing,
         unexpected=unexpected,
         satisfied=not impossible and policy.satisfied(len(arrived), len(required)),
         renewed=not impossible and policy.satisfied(fresh, len(required)),
@@ -116,6 +128,9 @@ def progress_of(leaf: Leaf, mapper: Mapper, held: Held, now: datetime) -> Progre
         needed=policy.threshold(len(required)),
         noun=mapper.member_noun,
         reasons=tuple(dict.fromkeys(filter(None, map(mapper.never_was, unexpected)))),
+        never=never,
+        is_beyond=bool(never) and len(required) - len(never) < _in_the_end(policy, len(required)),
+        defined=closed.definition.words() if closed and never else "",
     )
 
 
@@ -127,6 +142,37 @@ def why_not_counted(mapper: Mapper, key: str, required: Collection[str] | None) 
     if required is None or mapper.needs_known or _is_among(mapper, key, required):
         return ""
     return mapper.never_was(key) or "it is none of the keys that are needed"
+
+
+def _of_any(leaf: Leaf, mapper: Mapper, held: Held) -> Progress:
+    """Progress where any one key that maps to the held run is enough."""
+    received, closed = held.received.get(leaf, {}), held.closed.get(leaf)
+    keys = _that_map(mapper, held.key) if closed and not received else ()
+    never = closed.never(mapper, keys) if closed and keys else ()
+    is_beyond = bool(keys) and len(never) == len(keys)
+    return Progress(
+        leaf,
+        received=tuple(received),
+        satisfied=bool(received),
+        renewed=any(received.values()),
+        never=never,
+        is_beyond=is_beyond,
+        defined=closed.definition.words() if closed and never else "",
+    )
+
+
+def _that_map(mapper: Mapper, key: str) -> tuple[str, ...]:
+    """Every upstream key that maps to `key`; none if nobody can list them."""
+    try:
+        return mapper.upstream_keys(key) or ()
+    except Exception:  # a plug-in's mapper may raise anything; what it counts is not affected
+        return ()
+
+
+def _in_the_end(policy: WaitPolicy, required: int) -> int:
+    """How many of `required` keys must have arrived when `policy` changes its mind no more."""
+    patience = policy.patience()
+    return (policy if patience is None else policy.after_waiting(patience)).threshold(required)
 
 
 def _is_among(mapper: Mapper, key: str, required: Collection[str]) -> bool:

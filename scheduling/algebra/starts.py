@@ -80,6 +80,13 @@ def starts_of(grain: Grain | None, cron: Cron, form: KeyFormat, zone: ZoneInfo) 
     return Occurrences(cron, zone, "resume", "both" if cron.is_subday and form.has_offset else "first")
 
 
+def is_start(grain: Grain | None, form: KeyFormat, zone: ZoneInfo, at: datetime, key: str) -> bool:
+    """Whether `key` surely names a period of `grain` that starts at `at`; not where clocks leave a doubt."""
+    wall = periods.wall_of(at, zone)
+    is_one = grain is not None and periods.floor_wall(grain, wall) == wall
+    return is_one and periods.instants_of(wall, zone) == (at,) and form.format(at, zone) == key
+
+
 def default_format(grain: Grain | None, cron: Cron, zone: ZoneInfo, start: datetime) -> str:
     """How keys are written if nobody says it: with an offset where clocks repeat an hour."""
     if grain is not None:

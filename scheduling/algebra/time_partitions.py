@@ -14,6 +14,7 @@ from scheduling.algebra.cron_timetables import CronPartitionTimetable
 from scheduling.algebra.cron_words import cron_words
 from scheduling.algebra.errors import InvalidDefinition, InvalidKey, within
 from scheduling.algebra.keys import KeyFormat
+from scheduling.algebra.memory import KeyMapping, remembered
 from scheduling.algebra.occurrences import Occurrences
 from scheduling.algebra.partitions import Partitions
 from scheduling.algebra.period_keys import between, repeated_names
@@ -25,6 +26,7 @@ from scheduling.algebra.starts import (
     check_names,
     default_format,
     instant_in,
+    is_start,
     starts_of,
 )
 from scheduling.algebra.transitions import EARLIEST, LATEST
@@ -51,6 +53,7 @@ class TimePartitions(Partitions):
     _format: KeyFormat = field(init=False, repr=False, compare=False)
     _all: Occurrences = field(init=False, repr=False, compare=False)
     _kept: Occurrences = field(init=False, repr=False, compare=False)
+    _akin: KeyMapping = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         zone = within("timezone", periods.zone, self.timezone)
@@ -73,6 +76,7 @@ class TimePartitions(Partitions):
             "_format": form,
             "_all": whole,
             "_kept": replace(whole, pattern=Excluding(cron, exclusions), whole=cron) if exclusions else whole,
+            "_akin": remembered(self._beside),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -120,6 +124,9 @@ class TimePartitions(Partitions):
         if not self.start <= at < (self.until(now) if now or self.end else LATEST):
             raise InvalidKey(f"{key!r} is outside of {self.words()}{self._near(at, now)}")
         return self._kept.count(self.start, at)
+
+    def akin(self, key: str) -> tuple[str, ...]:
+        return self._akin(key)
 
     def start_of(self, number: int) -> datetime:
         """The instant at which the period of that number starts.
@@ -183,6 +190,16 @@ class TimePartitions(Partitions):
         until = "" if self.end is None else f" to before {self._day(self.end)}"
         left_out = ", some left out" if self.exclusions else ""
         return f"{cadence} from {self._day(self.start)}{until} ({self.timezone}){left_out}"
+
+    def _beside(self, key: str) -> tuple[str, ...]:
+        try:
+            named = self._format.parse(key, self.zone)
+        except InvalidKey:
+            return ()
+        is_plain = not self.exclusions and is_start(self.grain, self._format, self.zone, named, key)
+        if is_plain and self.start <= named < (self.end or LATEST):
+            return (key,)  # as is nearly always so, and found much faster
+        return self.nearest(named)
 
     def _near(self, at: datetime, now: datetime | None) -> str:
         near = self.nearest(at, now)

@@ -154,8 +154,16 @@ def _held_back(
     if not condition.holds(lambda leaf: not (by_leaf[leaf].error or by_leaf[leaf].unreachable)):
         hopeless = next(each for each in lacking if each.unreachable)
         return Verdict(Kind.UNREACHABLE, f"can never fire: {_about(hopeless, progress)}", progress, until)
+    if not condition.holds(lambda leaf: not _is_hopeless(by_leaf[leaf])):
+        beyond = "; ".join(each.sentence() for each in lacking if each.is_beyond)
+        return Verdict(Kind.UNREACHABLE, f"can never fire by itself: {beyond}", progress, until)
     words = "; ".join(_about(each, progress) for each in lacking)
     return Verdict(Kind.WAITING, f"waiting on {words}{_not_counted(progress)}", progress, until)
+
+
+def _is_hopeless(each: Progress) -> bool:
+    """Whether nothing lets it come, or only somebody who reports what its asset is not to have."""
+    return bool(each.error) or each.unreachable or each.is_beyond
 
 
 def _not_counted(progress: tuple[Progress, ...]) -> str:

@@ -1,15 +1,16 @@
 """Applies what definition files say; the steps are told in the package's first lines."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 
 from django.db import transaction
 
 from core import locks
 from core.models import Dag, DefinitionSource
-from scheduling import holds, journal, overdue
+from scheduling import holds, journal, overdue, reach
 from scheduling.algebra.errors import InvalidDefinition
 from scheduling.authoring.files import Loaded, may_define
 from scheduling.authoring.terms import check_dag_id
@@ -54,7 +55,7 @@ def apply(loaded: Sequence[Loaded], *, at: datetime) -> SyncReport:
     for file in loaded:
         complaints[file.name] += _write_dags(file, sources[file.name], writer)
     _retire(loaded, writer, at)
-    _relisten(writer, at)
+    _relisten(writer, assets.redefined, at)
     note_problems(writer.written.values(), writer.problems, at)
     _complain(complaints, sources)
     return _report(loaded, writer, sources)
@@ -108,17 +109,19 @@ def _retire(loaded: Sequence[Loaded], writer: DagWriter, at: datetime) -> None:
             journal.note("dag no longer defined", deed=DEFINITIONS, at=at, about=dag)
 
 
-def _relisten(writer: DagWriter, at: datetime) -> None:
+def _relisten(writer: DagWriter, redefined: Collection[int], at: datetime) -> None:
     """Let every process read anew how these Dags listen; file and judge what they hold by that.
 
     What others hold that counts on these to be in time is judged, too: that says anew when it will be late.
+    So is what waits for an asset whose keys are others now: it may be in vain, or no more.
     """
     dags = [dag for dag in writer.written.values() if dag.pk in writer.relistened]
     for dag in dags:
         dag.revision, dag.updated_at = dag.revision + 1, at
         dag.save(update_fields=["revision", "updated_at"])
         refile(dag, deed=DEFINITIONS, at=at)
-    holds.judge_again({*dags, *overdue.counting_on(writer.retimed)}, at=at)
+    others = overdue.counting_on(writer.retimed), reach.counting_on(redefined, writer.retimed)
+    holds.judge_again({*dags, *chain(*others)}, at=at)
 
 
 def _complain(complaints: dict[str, list[str]], sources: dict[str, DefinitionSource]) -> None:

@@ -41,10 +41,11 @@ class Description:
 
 @dataclass(frozen=True, slots=True)
 class Assets:
-    """The rows by name, and the contradictions between files: (file, sentence)."""
+    """The rows by name, the contradictions between files: (file, sentence), and whose keys are others now."""
 
     rows: dict[str, Row]
     contradictions: list[tuple[str, str]]
+    redefined: set[int]
 
 
 def write_assets(loaded: Sequence[Loaded], at: datetime) -> Assets:
@@ -57,11 +58,13 @@ def write_assets(loaded: Sequence[Loaded], at: datetime) -> Assets:
             contradictions += [(file.name, sentence) for sentence in description.hear(asset, file.name)]
     is_whole = not any(file.failure for file in loaded)
     rows = {row.name: row for row in Row.objects.select_for_update(no_key=True).order_by("name")}
+    before = {row.pk: row.partitions for row in rows.values()}
     for description in descriptions.values():
         _write(description, rows, is_whole=is_whole, at=at)
     if is_whole:
         _retire((row for row in rows.values() if row.name not in descriptions), at)
-    return Assets(rows, contradictions)
+    redefined = {row.pk for row in rows.values() if row.pk in before and row.partitions != before[row.pk]}
+    return Assets(rows, contradictions, redefined)
 
 
 def _named_in(file: Loaded) -> Iterator[Asset]:

@@ -16,7 +16,7 @@ from typing import Any
 from django.db import transaction
 
 from core.models import Asset, Dag, ScheduleOverride
-from scheduling import holds, journal
+from scheduling import holds, journal, overdue, reach
 from scheduling.algebra import specs
 from scheduling.algebra.differences import differences
 from scheduling.algebra.errors import InvalidDefinition, PartitionError, within
@@ -219,7 +219,8 @@ def _listen(row: Dag, timetable: Timetable | None, *, deed: Deed, at: datetime) 
     row.save(update_fields=[*told_by(None), *TICKS, "revision", "updated_at"])
     write_dependencies(row, links)
     refile(row, deed=deed, at=at)
-    holds.judge_again([row], at=at)
+    made = set(row.outlets.values_list("asset_id", flat=True))
+    holds.judge_again({row, *overdue.counting_on(made), *reach.counting_on((), made)}, at=at)
     renote_problems(row, links.problems, at)
 
 
