@@ -84,11 +84,11 @@ class Backfills(Adopting):
         if not backfill.is_paused:
             room = AHEAD * backfill.limit - sum(map(self._is_ahead, backfill.runs))
             refused: list[Item] = []
+            ready = _ready(backfill)
             for target in reversed(backfill.targets):
-                launched = self._launch(backfill, target, room, refused)
-                room, has_moved = room - launched, has_moved or launched > 0
+                room -= self._launch(backfill, target, room, refused)
+            has_moved |= _ready(backfill) < ready
             self._look(backfill, refused)
-            has_moved |= bool(refused)
         backfill.is_completed = not backfill.open
         return has_moved
 
@@ -212,6 +212,10 @@ class Backfills(Adopting):
 
 def _items_of(backfill: Backfill, run: Run) -> list[Item]:
     return [item for target in backfill.targets for item in target.items if item.run is run]
+
+
+def _ready(backfill: Backfill) -> int:
+    return sum(len(target.of("ready")) for target in backfill.targets)
 
 
 def _end(items: Iterable[Item], state: str) -> list[Item]:
