@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.models import DagRun
-from scheduling.algebra.phrases import MOST_PIECES, key_list
+from scheduling.algebra.phrases import key_list, listed
 from scheduling.algebra.progress import Progress
 from scheduling.assessing import as_if_opened, judge
 from scheduling.listening import BrokenDefinition
@@ -52,7 +52,5 @@ def _progress(run: DagRun) -> Mapping[str, Progress]:
 def _without(asset: str, keys: Sequence[str], progress: Progress | None) -> Without:
     required = (progress and progress.required) or ()
     if progress is None or not frozenset(required).issuperset(keys):
-        rest = len(keys) - MOST_PIECES
-        more = f" and {rest} more" if rest > 0 else ""
-        return Without(asset, len(keys), f"{', '.join(keys[:MOST_PIECES])}{more}")
+        return Without(asset, len(keys), listed(keys))
     return Without(asset, len(keys), key_list(keys, required, progress.noun))

@@ -1,9 +1,13 @@
 """Sets of keys in words: short enough for one line, exact enough to act on."""
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 MOST_PIECES = 12
 """How many keys or ranges a phrase names before it counts the rest."""
+
+MOST_CHARACTERS = 300
+"""How long they may be together; one is named in any case."""
 
 
 def key_list(missing: Sequence[str], among: Sequence[str], noun: str = "keys") -> str:
@@ -24,10 +28,16 @@ def key_list(missing: Sequence[str], among: Sequence[str], noun: str = "keys") -
         elif runs[-1]:
             runs.append([])
     pieces = [piece for run in runs if run for piece in _pieces(run)]
-    named = ", ".join(pieces[:MOST_PIECES])
-    rest = len(pieces) - MOST_PIECES
     word = noun.removesuffix("s") if len(missing) == 1 else noun
-    return f"{word} {named}" + (f" and {rest} more" if rest > 0 else "")
+    return f"{word} {listed(pieces)}"
+
+
+def listed(pieces: Sequence[str]) -> str:
+    """`a, b and 7 more`: as many pieces as fit in a phrase."""
+    ends = accumulate(map(len, pieces[:MOST_PIECES]))
+    named = max(1, sum(end <= MOST_CHARACTERS for end in ends))
+    rest = len(pieces) - named
+    return ", ".join(pieces[:named]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def some(count: int, noun: str) -> str:

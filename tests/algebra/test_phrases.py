@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduling.algebra.phrases import MOST_PIECES, key_list
+from scheduling.algebra.phrases import MOST_CHARACTERS, MOST_PIECES, key_list
 
 HOURS = [f"2026-03-10T{hour:02}:00:00" for hour in range(24)]
 
@@ -33,6 +33,12 @@ class TestKeyList:
         words = key_list(odd, [f"k{number}" for number in range(80)])
         assert words.endswith(f"and {len(odd) - MOST_PIECES} more")
         assert words.count(",") == MOST_PIECES - 1
+
+    def test_long_keys_are_counted_out_sooner(self):
+        keys = [letter * 99 for letter in "abcdefg"]
+        assert key_list(keys[::2], keys) == f"keys {keys[0]}, {keys[2]}, {keys[4]} and 1 more"
+        longest = "x" * (MOST_CHARACTERS + 1)
+        assert key_list([longest], [longest, "y"]) == f"key {longest}"
 
     def test_nothing_missing_is_nothing_said(self):
         assert key_list([], HOURS) == ""
