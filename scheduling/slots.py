@@ -72,8 +72,8 @@ def shares(waiting: QuerySet[DagRun], active: QuerySet[DagRun]) -> Shares:
     together: dict[Rivalry, list[_Line]] = defaultdict(list)
     for line in lines:
         together[line.rivalry].append(line)
-    for rivals in together.values():
-        _deal(rivals, free)
+    while sum(_deal(rivals, free) for rivals in together.values()):
+        pass  # who was kept a place in a pool may have none in its backfill by now
     return Shares({line.queue: line.given for line in lines}, {line.queue: line.rivalry for line in lines})
 
 
@@ -184,14 +184,21 @@ class _Free:
             self.of_pool[line.dag.pool_id] = slots, free - runs * line.dag.pool_slots
 
 
-def _deal(rivals: Sequence[_Line], free: _Free) -> None:
-    """Give slots to `rivals` one by one, each to whoever comes first, until that one cannot have any."""
+def _deal(rivals: Sequence[_Line], free: _Free) -> int:
+    """Give slots to `rivals` one by one, each to whoever comes first, until that one cannot have any.
+
+    :returns: how many were given.
+    """
+    given = 0
     while hungry := [line for line in rivals if free.may_have(line)]:
         first = min(hungry, key=attrgetter("place"))
         most = free.most(first)
         if most <= 0:  # its pool is full: what gets free there is kept for it
-            return
-        free.give(first, most if len(hungry) == 1 else 1)
+            break
+        runs = most if len(hungry) == 1 else 1
+        free.give(first, runs)
+        given += runs
+    return given
 
 
 def _per_queue(runs: QuerySet[DagRun]) -> Counter[Queue]:

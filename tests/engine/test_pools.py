@@ -9,43 +9,13 @@ import pytest
 from django.db import connection
 
 from core.models import Backfill, BackfillTarget, DagRun, Pool
-from scheduling import claims, newruns, retries, slots, turns
-from scheduling.newruns import NewRun, Type
+from scheduling import claims, retries, slots, turns
 from scheduling.slots import Use
+from tests.engine.pooled import dispatched, end_one, member, pool, queue, start_all
 from tests.engine.world import NOW, RUNTIME, dag
 
 pytestmark = pytest.mark.django_db
 SECOND = timedelta(seconds=1)
-
-
-def pool(name="sftp", slots=4):
-    return Pool.objects.create(name=name, slots=slots, created_at=NOW, updated_at=NOW)
-
-
-def member(name, of, slots=1, **fields):
-    return dag(name, RUNTIME, pool=of, pool_slots=slots, **fields)
-
-
-def queue(made, count, backfill=None):
-    new = [
-        NewRun(made, Type.SCHEDULED, partition_key=f"{number}", backfill=backfill) for number in range(count)
-    ]
-    return newruns.create(new, at=NOW)
-
-
-def dispatched(now=NOW):
-    """How many runs of each Dag may start now."""
-    return Counter(run.dag.dag_id for run in DagRun.objects.filter(pk__in=turns.dispatch(now=now)))
-
-
-def start_all(now=NOW):
-    """Start what may, as messages would; the Dags of what has started."""
-    claimed = [claims.claim(pk, worker="w", now=now) for pk in turns.dispatch(now=now)]
-    return Counter(run.dag.dag_id for run in claimed if run)
-
-
-def end_one(dag_id, at=NOW):
-    claims.succeed(DagRun.objects.filter(dag__dag_id=dag_id, state="running").first(), [], at=at)
 
 
 class TestTheLimit:
@@ -201,32 +171,22 @@ class TestTurns:
         queue(member("light", shared), 5)
         assert start_all() == {"light": 1}
 
-
-class TestUse:
-    def test_is_told_for_many_pools_in_two_queries(self, django_assert_num_queries):
-        busy, idle = pool("busy", slots=3), pool("idle")
-        queue(member("a", busy, slots=2), 4)
+    def test_do_not_keep_slots_for_a_run_whose_backfill_has_none_left_for_it(self):
+        """The backfill gave its place to its run outside the pool, at the same moment."""
+        shared = pool(slots=4)
+        light, heavy, outside = (
+            member("light", shared),
+            member("heavy", shared, slots=2),
+            dag("outside", RUNTIME),
+        )
+        queue(light, 3)
         start_all()
-        with django_assert_num_queries(2):
-            assert slots.use_of([busy, idle]) == {busy.pk: Use(2, 3, 6), idle.pk: Use(0, 0, 0)}
-
-    def test_costs_as_much_however_many_dags_share_a_pool(self):
-        shared = pool(slots=3)
-        for number in range(5):
-            queue(member(f"d{number}", shared), 5)
-        self._statements()
-        few = self._statements()
-        for number in range(5, 20):
-            queue(member(f"d{number}", shared), 5)
-        assert self._statements() <= few
-
-    def _statements(self):
-        from django.test.utils import CaptureQueriesContext
-
-        DagRun.objects.update(dispatched_at=None)
-        with CaptureQueriesContext(connection) as queries:
-            turns.dispatch(now=NOW)
-        return len(queries)
+        mine = Backfill.objects.create(created_at=NOW, updated_at=NOW, max_active_runs=1)
+        for made in (heavy, outside):
+            BackfillTarget.objects.create(backfill=mine, dag=made, planned=1)
+            queue(made, 1, mine)
+        queue(light, 1)
+        assert start_all() == {"outside": 1, "light": 1}
 
 
 @pytest.mark.django_db(transaction=True)
