@@ -27,6 +27,9 @@ SHOWN_MISSING = 1000
 """Missing keys of one asset of which a page says who owes them."""
 
 
+ROOM = 45_000
+"""Bytes of the keys in the list, as addresses have them; each is told of in a sentence besides."""
+
 LOOKED_AT = 60
 """Missing keys of each asset among which that is looked for which comes next."""
 
@@ -133,7 +136,7 @@ def _told(row: HeldRun, now: datetime) -> dict[str, Any]:
 
 
 def _page(wanted: HeldFilter, after: str, now: datetime) -> dict[str, Any]:
-    page = board.held_runs(wanted, now=now, after=after)
+    page = board.held_runs(wanted, now=now, after=after, room=ROOM)
     verdicts = engine.assess(page.rows, now=now)
     first = overdue.owed(page.rows, verdicts, most=1)
     unmade = [row for row in page.rows if any(each.is_unmade for each in first[row.pk])]

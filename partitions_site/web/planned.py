@@ -52,7 +52,9 @@ def lines_of(plan: Plan, show: str, first: int, *, each: bool = False) -> Lines:
     is_folded = not each and _amount(plan, show) > MOST_SINGLE
     rows = [line for part in plan.parts for line in _of_part(part, show, is_folded)]
     first = min(first, max(0, len(rows) - 1))
-    return Lines(rows[first : first + LISTED], len(rows), first, show=show, is_folded=is_folded)
+    shown = rows[first : first + LISTED]
+    shown = shown[: board.room_for(line.first + line.last for line in shown)]
+    return Lines(shown, len(rows), first, show=show, is_folded=is_folded)
 
 
 def reasons_of(plan: Plan) -> list[tuple[str, int]]:

@@ -41,6 +41,7 @@ from scheduling.board.owing import Together, together
 from scheduling.board.panels import Facts, Source, facts, made_from
 from scheduling.board.peeks import Peek, peek
 from scheduling.board.reading import Read, read
+from scheduling.board.room import room_for
 from scheduling.board.shortness import short_among, short_keys
 from scheduling.board.squares import Grid
 from scheduling.board.stretches import Stretch, in_lanes, named, spans, spans_in_lanes
@@ -112,6 +113,7 @@ __all__ = [
     "read",
     "reason_of",
     "reason_of_end",
+    "room_for",
     "runs",
     "schedule_words",
     "short_among",

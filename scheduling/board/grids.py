@@ -6,10 +6,10 @@ from datetime import date
 from scheduling.board.bars import period_words
 from scheduling.board.cells import Cells, Look, Tally
 from scheduling.board.choice import around_of
-from scheduling.board.keylists import room_for
 from scheduling.board.labels import DAY, HOUR, MINUTE, MONTH, YEAR, Place
 from scheduling.board.lateness import Late
 from scheduling.board.orders import Name, Order, Table
+from scheduling.board.room import room_for
 from scheduling.board.shortness import Short
 from scheduling.board.squares import Cell, Grid, Group, Head, Row
 

@@ -2,13 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import quote
 
 from scheduling.board.cells import Cells, Look
 from scheduling.board.excerpts import Excerpt
-
-MOST_WRITTEN = 90_000
-"""Bytes of the keys of one page, as addresses have them: 250 characters may be 3 KB."""
+from scheduling.board.room import room_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +43,9 @@ def listed_at(cells: Cells, positions: Sequence[int], *, first: int = 0, size: i
     return Excerpt(_lines(cells, positions[::-1][first : first + size]), len(positions), first)
 
 
-def room_for(keys: Sequence[str], most: int) -> int:
-    """How many of `keys`, and at least one, are `most` bytes as addresses have them."""
-    total = 0
-    for at, key in enumerate(keys):
-        total += len(quote(key, safe=""))
-        if total > most:
-            return max(at, 1)
-    return len(keys)
-
-
 def _lines(cells: Cells, found: Sequence[int]) -> list[KeyLine]:
     places = cells.places.places_at(found)
-    places = places[: room_for([place.key for place in places], MOST_WRITTEN)]
+    places = places[: room_for(place.key for place in places)]
     return [
         KeyLine(place.key, cells.look(at), cells.outside(place.key))
         for at, place in zip(found, places, strict=False)
@@ -78,7 +65,7 @@ def _unexpected(cells: Cells, zoom: str, first: int, size: int) -> Excerpt[KeyLi
     """Keys that the definition does not have, the last in the order of their text first."""
     keys = sorted(cells.unexpected_in(zoom), reverse=True)
     shown = keys[first : first + size]
-    shown = shown[: room_for(shown, MOST_WRITTEN)]
+    shown = shown[: room_for(shown)]
     if cells.apart:
         looks = dict(cells.apart)
     else:

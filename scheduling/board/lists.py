@@ -4,6 +4,7 @@ What an index knows is found wherever it lies. What none does (a part of a key) 
 rows at a time, so that no page costs more because nothing matches; of open held runs, among all.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, TypeVar
@@ -13,6 +14,7 @@ from django.db.models import Max, Min, Model, Q, QuerySet
 from core.models import Asset, AssetEvent, Dag, DagRun, Dependency, HeldRun, JournalEntry
 from scheduling.algebra.verdicts import Kind
 from scheduling.belonging import EVERYTHING, Sight
+from scheduling.board.room import room_for
 
 PAGE = 50
 
@@ -86,10 +88,13 @@ class JournalFilter:
     sight: Sight = EVERYTHING
 
 
-def held_runs(wanted: HeldFilter, *, now: datetime, after: str = "", size: int = PAGE) -> HeldPage:
+def held_runs(
+    wanted: HeldFilter, *, now: datetime, after: str = "", size: int = PAGE, room: int | None = None
+) -> HeldPage:
     """Open held runs: those that are late, those that can never fire, the others; each by their age.
 
     :param after: where a page before said that the next one goes on.
+    :param room: bytes that their keys may take, as addresses have them.
     """
     start, _, pk = after.partition(".")
     at, last = (int(start), int(pk)) if start.isdecimal() and pk.isdecimal() else (0, 0)
@@ -107,7 +112,9 @@ def held_runs(wanted: HeldFilter, *, now: datetime, after: str = "", size: int =
         if len(found) > size:
             break
     shown = found[:size]
-    following = f"{shown[-1][0]}.{shown[-1][1].pk}" if len(found) > size else ""
+    if room:
+        shown = shown[: room_for((row.partition_key for _, row in shown), room)]
+    following = f"{shown[-1][0]}.{shown[-1][1].pk}" if len(found) > len(shown) else ""
     return HeldPage([row for _, row in shown], following)
 
 
@@ -133,7 +140,8 @@ def runs(wanted: RunFilter, *, after: int = 0, size: int = PAGE) -> Page[DagRun]
 def events(asset: Asset, *, key: str = "", after: int = 0, size: int = PAGE) -> Page[AssetEvent]:
     """Events of one asset whose key contains `key`, newest first."""
     rows = _all_of(AssetEvent.objects.select_related("source_run__dag"), "asset_id", asset.pk)
-    return page_of(rows, after, size, newest_first=True, within="asset_id", sought=_contains(key))
+    page = page_of(rows, after, size, newest_first=True, within="asset_id", sought=_contains(key))
+    return _with_room(page, [row.partition_key or "" for row in page.rows])
 
 
 def journal(wanted: JournalFilter, *, after: int = 0, size: int = PAGE) -> Page[JournalEntry]:
@@ -150,7 +158,8 @@ def journal(wanted: JournalFilter, *, after: int = 0, size: int = PAGE) -> Page[
             sought &= Q(**{column: value})
     exact = {"asset_name": wanted.asset, "by": wanted.by, "extra__backfill": wanted.backfill}
     sought &= Q(**{field: value for field, value in exact.items() if value}) & wanted.sight.entries()
-    return page_of(rows, after, size, newest_first=True, within=within, sought=sought)
+    page = page_of(rows, after, size, newest_first=True, within=within, sought=sought)
+    return _with_room(page, [row.partition_key for row in page.rows])
 
 
 def page_of(
@@ -181,6 +190,12 @@ def page_of(
     if len(found) > size:
         return Page(found[:size], found[size - 1].pk)
     return Page(found, last, MOST_LOOKED_THROUGH if last else 0)
+
+
+def _with_room(page: Page[Row], keys: Sequence[str]) -> Page[Row]:
+    """`page`, or as much of it as has room where its `keys` are long."""
+    room = room_for(keys)
+    return page if room == len(page.rows) else Page(page.rows[:room], page.rows[room - 1].pk)
 
 
 def _during(rows: QuerySet[Row], column: str, since: datetime, until: datetime) -> QuerySet[Row]:
