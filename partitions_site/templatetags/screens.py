@@ -11,6 +11,7 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from core.models import DagRun
+from partitions_site.templatetags.lines import whole
 from scheduling.board import Look
 from scheduling.configuration.assets import DEFAULT_GROUP
 from scheduling.masking import masked
@@ -60,9 +61,9 @@ def when(instant: datetime | None, absent: str = "never") -> SafeString | str:
 
 @register.filter
 def instants(sentence: str) -> SafeString:
-    """A sentence in which each instant, written in UTC, is one that follows the reader's zone."""
+    """A sentence in which each instant, written in UTC, follows the reader's zone, and keys are whole."""
     pieces = WRITTEN.split(sentence)
-    shown = [_instant(piece) if number % 2 else escape(piece) for number, piece in enumerate(pieces)]
+    shown = [_instant(piece) if number % 2 else whole(piece) for number, piece in enumerate(pieces)]
     return mark_safe("".join(shown))  # noqa: S308  every piece is escaped
 
 

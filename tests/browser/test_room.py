@@ -12,6 +12,7 @@ BROKEN_KEYS = """() => [
   ...document.querySelectorAll(".rows :is(td, th) .key:not(.prose)"),
   ...document.querySelectorAll(".owed .key, .notices .key, .offer .key, #panel .pictures .key"),
   ...document.querySelectorAll(".field .hint code"),
+  ...document.querySelectorAll(".whole"),
 ].filter((key) => {
   const range = document.createRange();
   range.selectNodeContents(key);
@@ -75,6 +76,16 @@ class TestKeys:
         page.locator(".field .hint code").first.wait_for()
         assert page.evaluate(BROKEN_KEYS) == []
         assert page.evaluate(PAST_THE_EDGE) == 0
+
+
+class TestSentences:
+    @pytest.mark.parametrize("width", [390, 1440])
+    def test_keep_a_key_on_one_line(self, page: Page, width: int):
+        page.set_viewport_size({"width": width, "height": 860})
+        for path in ("/assets/hourly_sales?zoom=2026-03-09", "/backfills/new?dag=sum_up_sales&selection=sf"):
+            page.goto(path)
+            assert page.evaluate(BROKEN_KEYS) == []
+            assert page.evaluate(PAST_THE_EDGE) == 0
 
 
 class TestGrid:

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from partitions_site.templatetags import screens, verdicts
+from partitions_site.templatetags import lines, screens, verdicts
 from scheduling.algebra.conditions import AssetLeaf
 from scheduling.algebra.progress import Progress
 from scheduling.board import Look
@@ -19,7 +19,7 @@ class TestInstants:
 
     def test_nothing_else_is_one(self):
         for sentence in ("2026-03-10 12:00", "key 2026-03-10", "2026-13-45 12:00 UTC", "12:00:00 UTC"):
-            assert screens.instants(sentence) == sentence
+            assert screens.instants(sentence) == lines.whole(sentence)
 
     def test_the_rest_is_no_markup(self):
         shown = screens.instants("<b>2026-03-10 12:00:00 UTC & more")

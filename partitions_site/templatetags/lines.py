@@ -1,0 +1,42 @@
+"""Where a line of words may break: not within a key. No queries."""
+
+import re
+
+from django import template
+from django.template.defaultfilters import stringfilter
+from django.utils.html import escape, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+
+register = template.Library()
+
+DATED = re.compile(r"[0-9]{4}-[0-9]{2}|%Y-%m")
+"""What a key of a period has in it, and the format of one. A browser would break it after a hyphen."""
+
+LONGEST = 30
+"""Characters of a word that fits on a line of a phone."""
+
+JOINTS = re.compile(r"(?<=\.\.\.)|(?<=__)|(?<=[^/]/)|(?=\+)|(?<=[a-z]\.)(?=[a-z_]{4})")
+"""Where long names come apart: after the dots of a range, the parts of a run's id, of a path, of a module."""
+
+
+@register.filter
+@stringfilter
+def whole(text: str) -> SafeString:
+    """A sentence, each key in it on one line. Words that are longer than a line break where they must."""
+    if not DATED.search(text):
+        return escape(text)
+    return mark_safe("".join(map(_word, re.split(r"(\s+)", text))))  # noqa: S308  every word is escaped
+
+
+@register.filter
+@stringfilter
+def parted(name: str) -> SafeString:
+    """A long name that breaks between its parts."""
+    return format_html_join(mark_safe("<wbr>"), "{}", ((_word(part),) for part in JOINTS.split(name)))
+
+
+def _word(word: str) -> SafeString:
+    written = escape(word)
+    if len(word) > LONGEST or not DATED.search(word):
+        return written
+    return mark_safe(f'<span class="whole">{written}</span>')  # noqa: S308  it is escaped
