@@ -139,11 +139,14 @@
     }
   });
 
-  // What somebody may not do says why when it is tried, also to a finger.
+  // What is said for a while, here and by the other scripts.
   const sayFor = (words, time) => {
     say(words);
     setTimeout(() => { if (document.getElementById("said").textContent === words) say(""); }, time);
   };
+  document.body.addEventListener("say", ({ detail }) => sayFor(detail.words, detail.time));
+
+  // What somebody may not do says why when it is tried, also to a finger.
   document.addEventListener("click", (event) => {
     const barred = event.target.closest?.("[aria-disabled=true]");
     if (!barred) return;

@@ -41,11 +41,7 @@
     for (const name of ["site", "siteZone", "siteTitle", "told"]) delete time.dataset[name];
   };
 
-  const say = (words, length) => {
-    const said = document.getElementById("said");
-    said.textContent = words;
-    setTimeout(() => { if (said.textContent === words) said.textContent = ""; }, length);
-  };
+  const say = (words, time) => htmx.trigger(document.body, "say", { words, time });
 
   const write = () => {
     for (const time of document.querySelectorAll("time[datetime]")) (choice ? toOwn : toSite)(time);
