@@ -4,9 +4,10 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Self
 
 import psycopg
 
@@ -33,23 +34,34 @@ WORK = ("worker", "--queues", "work", "--workers", "2")
 class Parts(Installation):
     """`running`: the processes by name, each the leader of a group that holds all it has started.
 
-    :param environment: names `DATABASE_URL` and `REDIS_URL`; intervals are short unless it says otherwise.
+    :param environment: of all of them; intervals are short unless it says otherwise.
     """
 
-    def __init__(self, directory: Path, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, directory: Path, database: str, redis: str, definitions: str | Path, **environment: str
+    ) -> None:
         settings = {
+            "DATABASE_URL": database,
+            "REDIS_URL": redis,
+            "PARTITA_DEFINITIONS": str(definitions),
             "DJANGO_SETTINGS_MODULE": "partitions_site.settings",
             "PARTITA_SWEEP_SECONDS": "1",
             "PARTITA_TICK_SECONDS": "0.5",
             "PARTITA_LEASE_SECONDS": "4",
         }
-        super().__init__(directory, environment=settings | dict(environment))
-        self.url = environment["DATABASE_URL"]
+        super().__init__(directory, environment=settings | environment)
+        self.url = database
         self.running: dict[str, subprocess.Popen[bytes]] = {}
         self.directory.mkdir(exist_ok=True)
         self._stack = ExitStack()
         self._said = self._stack.enter_context((directory / "output1.txt").open("ab"))
         self._starts = 1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
 
     def prepare(self) -> None:
         """Make the tables, a login and what the definitions define."""

@@ -33,20 +33,12 @@ def parts(tmp_path_factory, module_postgres_url, module_redis_url):
     """Everything but beat."""
     directory = tmp_path_factory.mktemp("beats")
     (directory / "clock.py").write_text(DEFINITIONS)
-    environment = {
-        "DATABASE_URL": module_postgres_url,
-        "REDIS_URL": module_redis_url,
-        "PARTITA_DEFINITIONS": str(directory / "clock.py"),
-    }
-    parts = Parts(directory, environment)
-    try:
+    with Parts(directory, module_postgres_url, module_redis_url, directory / "clock.py") as parts:
         parts.prepare()
         parts.begin("engine", ENGINE)
         parts.begin("work", WORK)
         parts.serve()
         yield parts
-    finally:
-        parts.end()
 
 
 @pytest.fixture

@@ -21,19 +21,11 @@ where datname = current_database() and pid <> pg_backend_pid()
 def parts(tmp_path_factory, module_postgres_url, module_redis_url):
     """Pages and beat, which go on through all tests; each test has workers of its own."""
     directory = tmp_path_factory.mktemp("chaos")
-    environment = {
-        "DATABASE_URL": module_postgres_url,
-        "REDIS_URL": module_redis_url,
-        "PARTITA_DEFINITIONS": "tests.services.flow",
-    }
-    parts = Parts(directory, environment)
-    try:
+    with Parts(directory, module_postgres_url, module_redis_url, "tests.services.flow") as parts:
         parts.prepare()
         parts.begin("beat", ["beat"])
         parts.serve()
         yield parts
-    finally:
-        parts.end()
 
 
 @pytest.fixture

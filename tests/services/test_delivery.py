@@ -69,14 +69,11 @@ class Cutting:
         self.port = servers.free_port()
         self.redis_url = f"redis://127.0.0.1:{self.port}/0"
         environment = {
-            "DATABASE_URL": postgres_url,
-            "REDIS_URL": self.redis_url,
             "DJANGO_SETTINGS_MODULE": "tests.services.impatient",
-            "PARTITA_DEFINITIONS": "tests.services.stages",
             "PARTITA_TEST_STAGES": str(directory),
             "PARTITA_LEASE_SECONDS": "8",
         }
-        self.parts = Parts(directory, environment)
+        self.parts = Parts(directory, postgres_url, self.redis_url, "tests.services.stages", **environment)
         self._redis = ExitStack()
 
     def start(self) -> None:

@@ -60,17 +60,9 @@ def parts(request, tmp_path, postgres_url, redis_url):
     """With what the test defines, and with a Dag that runs every second; nothing has begun yet."""
     definitions = tmp_path / "hang.py"
     definitions.write_text(request.param + OTHERS)
-    environment = {
-        "DATABASE_URL": postgres_url,
-        "REDIS_URL": redis_url,
-        "PARTITA_DEFINITIONS": str(definitions),
-    }
-    parts = Parts(tmp_path, environment)
-    try:
+    with Parts(tmp_path, postgres_url, redis_url, definitions) as parts:
         parts.prepare()
         yield parts
-    finally:
-        parts.end()
 
 
 def begin(parts):

@@ -74,13 +74,7 @@ def test_ten_times_as_many_scheduled_runs_do_not_stop_a_backfill(tmp_path, postg
     """200 wait for the two slots of their Dag when a backfill of 20 comes: they take turns."""
     definitions = tmp_path / "clockwork.py"
     definitions.write_text(CLOCKWORK)
-    environment = {
-        "DATABASE_URL": postgres_url,
-        "REDIS_URL": redis_url,
-        "PARTITA_DEFINITIONS": str(definitions),
-    }
-    parts = Parts(tmp_path / "var", environment)
-    try:
+    with Parts(tmp_path / "var", postgres_url, redis_url, definitions) as parts:
         parts.prepare()
         parts.begin("beat", ["beat"])
         parts.begin("engine", ENGINE)
@@ -92,5 +86,3 @@ def test_ten_times_as_many_scheduled_runs_do_not_stop_a_backfill(tmp_path, postg
         parts.wait_for(lambda: ("backfill", "success", 20) in parts.rows(COUNTED), seconds=120)
         [(scheduled,)] = parts.rows(BEFORE_THE_END_OF_THE_BACKFILL)
         assert 10 <= scheduled <= 40
-    finally:
-        parts.end()
