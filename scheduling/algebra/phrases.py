@@ -42,7 +42,7 @@ def listed(pieces: Sequence[str]) -> str:
 
 def some(count: int, noun: str) -> str:
     """`1 segment`, `2 segments`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def are(count: int) -> str:

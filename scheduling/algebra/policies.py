@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from scheduling.algebra.durations import duration, duration_words
 from scheduling.algebra.errors import InvalidDefinition, within
+from scheduling.algebra.phrases import some
 
 
 class WaitPolicy(ABC):
@@ -23,6 +24,14 @@ class WaitPolicy(ABC):
     @abstractmethod
     def sentence(self) -> str:
         """The policy in words: `at least 20`."""
+
+    def needs(self, required: int) -> str:
+        """What a held run that requires so many keys waits for, in words: `20 of 24 keys`."""
+        asked = self.threshold(required)
+        if asked > required:
+            return f"{some(asked, 'key')}, and there can only be {required:,}"
+        least = min(max(1, asked), required)
+        return some(required, "key") if least == required else f"{least:,} of {some(required, 'key')}"
 
     def satisfied(self, received: int, required: int) -> bool:
         return received >= self.threshold(required)
@@ -108,6 +117,11 @@ class Deadline(WaitPolicy):
     def sentence(self) -> str:
         then = self.then.sentence() if isinstance(self.then, MinimumCount) else self.then.value
         return f"all, or after {duration_words(self.after)}: {then}"
+
+    def needs(self, required: int) -> str:
+        then = {Outcome.FIRE: "whatever has come", Outcome.CANCEL: "it is cancelled"}
+        ending = self.then.needs(required) if isinstance(self.then, MinimumCount) else then[self.then]
+        return f"{WaitPolicy.needs(self, required)}; after {duration_words(self.after)} {ending}"
 
     def passed(self, waited: timedelta) -> bool:
         """Whether a held run that was opened `waited` ago waits no longer for all."""

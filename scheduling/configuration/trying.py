@@ -47,15 +47,15 @@ class Named:
 class Needs:
     """What a downstream key needs of the asset: `required`, or why that cannot be told.
 
-    `not_counted`: why the upstream key that is tried is none of those; empty if it is one. `enough`: how many
-    of those are enough, in words, where that is not all.
+    `not_counted`: why the upstream key that is tried is none of those; empty if it is one. `asks`: how
+    many of those a held run waits for by the wait policy, in words.
     """
 
     key: str
     required: Named
     problem: str = ""
     not_counted: str = ""
-    enough: str = ""
+    asks: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +141,7 @@ def _needs(mapper: Mapper, upstream: str, key: str, known: Sequence[str]) -> Nee
     try:
         required = mapper.required(key, known)
         not_counted = why_not_counted(mapper, upstream, required)
+        asks = (mapper.wait_policy or WaitForAll()).needs(len(required or ()))
     except PartitionError as error:
         return Needs(key, Named(None), str(error))
     except Exception as error:  # a plug-in's mapper may raise anything
@@ -148,7 +149,4 @@ def _needs(mapper: Mapper, upstream: str, key: str, known: Sequence[str]) -> Nee
         return Needs(key, Named(None), f"the mapper failed: {type(error).__name__}: {error}")
     if required is None:
         return Needs(key, Named(None))
-    policy = mapper.wait_policy
-    enough = "" if policy is None or policy == WaitForAll() else policy.sentence()
-    named = Named(len(required), required[:MOST_SHOWN])
-    return Needs(key, named, not_counted=not_counted, enough=enough)
+    return Needs(key, Named(len(required), required[:MOST_SHOWN]), not_counted=not_counted, asks=asks)

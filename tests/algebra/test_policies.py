@@ -137,3 +137,23 @@ class TestDurations:
     def test_come_back_as_they_were(self, seconds):
         span = timedelta(seconds=seconds)
         assert duration(duration_text(span)) == span
+
+
+class TestNeeds:
+    @pytest.mark.parametrize(
+        ("policy", "required", "words"),
+        [
+            (WaitForAll(), 1, "1 key"),
+            (WaitForAll(), 0, "0 keys"),
+            (MinimumCount(5), 24, "5 of 24 keys"),
+            (MinimumCount(24), 24, "24 keys"),
+            (MinimumCount(24), 23, "24 keys, and there can only be 23"),
+            (MinimumCount(-1), 10_000, "9,999 of 10,000 keys"),
+            (MinimumCount(-3), 2, "1 of 2 keys"),
+            (Deadline("90m", Fire), 24, "24 keys; after 1 hour 30 minutes whatever has come"),
+            (Deadline("6h", Cancel), 24, "24 keys; after 6 hours it is cancelled"),
+            (Deadline("6h", MinimumCount(-4)), 24, "24 keys; after 6 hours 20 of 24 keys"),
+        ],
+    )
+    def test_says_how_many_of_how_many(self, policy, required, words):
+        assert policy.needs(required) == words

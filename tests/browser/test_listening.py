@@ -72,6 +72,7 @@ class TestALooserPolicy:
         for day in DAYS:
             expect(proposal).to_contain_text(day)
         expect(proposal).to_contain_text("default_mapper.wait_policy: not set → MinimumCount(n=-1)")
+        expect(proposal).to_contain_text("23 of 24 keys")
         assert runs_of(installation) == []
         page.get_by_label("Reason").first.fill("one till has no clock")
         page.get_by_role("button", name="Save", exact=True).click()

@@ -52,10 +52,31 @@ class TestReading:
         needs = "a 2010-03-14 23 keys: 2010-03-14T00:00:00 …"
         assert f"{skipped} {needs} {told}: the clocks went forward. {real} {needs} As JSON" in table
 
-    def test_says_how_many_are_enough_by_the_policy_that_is_tried(self, admin, row, days):
-        assert "2026-03-10 24 keys, at most 1 missing: 2026-03-10T00:00:00 …" in text(
-            admin.post(URL, tolerant(row))
-        )
+    @pytest.mark.parametrize(
+        ("policy", "asks"),
+        [
+            ({"type": "WaitForAll"}, "24 keys: 2026"),
+            ({"type": "MinimumCount", "n": 5}, "5 of 24 keys: 2026"),
+            ({"type": "MinimumCount", "n": -1}, "23 of 24 keys: 2026"),
+            ({"type": "MinimumCount", "n": -30}, "1 of 24 keys: 2026"),
+            (
+                {"type": "Deadline", "after": "6h", "then": "fire"},
+                "24 keys; after 6 hours whatever has come: 2026",
+            ),
+            (
+                {"type": "Deadline", "after": "6h", "then": "cancel"},
+                "24 keys; after 6 hours it is cancelled: 2026",
+            ),
+            (
+                {"type": "Deadline", "after": "6h", "then": {"type": "MinimumCount", "n": 20}},
+                "24 keys; after 6 hours 20 of 24 keys: 2026",
+            ),
+        ],
+    )
+    def test_says_how_many_are_needed_by_the_policy_that_is_tried(self, admin, row, days, policy, asks):
+        mapper = row.schedule["default_mapper"] | {"wait_policy": policy}
+        raw = json.dumps(row.schedule | {"default_mapper": mapper})
+        assert f"a 2026-03-10 {asks}" in text(admin.post(URL, filled(row, use="raw", raw=raw)))
 
     def test_says_of_a_key_that_is_not_needed_that_it_does_not_count(self, visitor, row):
         page = text(visitor.get(f"{URL}&keys=2026-03-01T05:30:00"))
