@@ -128,10 +128,10 @@ def _field(value: Any, path: str, told: FieldDescription, level: int) -> Node:
         return _items(value, path, told, level)
     node = _node(path, told, form=told.form, value=_text(value, told))
     if told.form == "choice":
-        node.types = [(each, each.replace("_", " ")) for each in told.choices]
-        if told.is_optional:
-            node.types.insert(0, ("", "not said"))
-        node.value = node.value or ("" if told.default in (None, ABSENT) else str(told.default))
+        usual, node.value = _default(told), "" if node.value == _default(told) else node.value
+        node.types = [(each, each.replace("_", " ")) for each in told.choices if each != usual]
+        if usual or told.is_optional:
+            node.types.insert(0, ("", f"as usual: {usual.replace('_', ' ')}" if usual else "not said"))
     if told.form == "flag":
         node.types = [("", _default(told)), ("yes", "yes"), ("no", "no")]
     return node

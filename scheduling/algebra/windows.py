@@ -56,7 +56,7 @@ class PeriodWindow(Window):
     Subclass it and override `keeps` for a window with gaps, such as one of business days only.
 
     :param direction: whether a key names the period that starts at it, the one that ends at it, or the next.
-    :param members: the finer periods that it is made of, at most `MOST_MEMBERS`.
+    :param members: the finer periods that it is made of, at most 100,000.
     """
 
     direction: Direction = Direction.FORWARD
@@ -68,7 +68,7 @@ class PeriodWindow(Window):
         object.__setattr__(self, "members", within("members", grain_of, self.members))
         if not self.period.holds(self.members):
             raise InvalidDefinition(
-                f"a {self.period.value} is not made of whole {self.members.value}s", path="members"
+                f"no {self.period.value} is made of whole {self.members.value}s", path="members"
             )
         if self.most() > MOST_MEMBERS:
             raise InvalidDefinition(

@@ -117,7 +117,7 @@ class TestMembers:
         ],
     )
     def test_are_whole_in_their_period(self, window, members):
-        with pytest.raises(InvalidDefinition, match="is not made of whole") as refusal:
+        with pytest.raises(InvalidDefinition, match="is made of whole") as refusal:
             window(members=members)
         assert refusal.value.path == "members"
 

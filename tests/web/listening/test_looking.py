@@ -14,7 +14,7 @@ from scheduling import configuration
 from tests.configuration.changing import BOB, change
 from tests.engine import world
 from tests.engine.world import NOW
-from tests.web.listening.forms import URL, filled, text, tolerant
+from tests.web.listening.forms import NAME, URL, filled, text, tolerant
 from tests.web.reading import read
 
 pytestmark = pytest.mark.django_db
@@ -77,6 +77,26 @@ class TestReading:
         mapper = row.schedule["default_mapper"] | {"wait_policy": policy}
         raw = json.dumps(row.schedule | {"default_mapper": mapper})
         assert f"a 2026-03-10 {asks}" in text(admin.post(URL, filled(row, use="raw", raw=raw)))
+
+    @pytest.mark.parametrize(
+        ("window", "upstream", "asks"),
+        [
+            ("HourWindow", "StartOfHourMapper", "5 of 60 keys"),
+            ("DayWindow", "StartOfHourMapper", "5 of 24 keys"),
+            ("WeekWindow", "StartOfWeekMapper", "5 of 7 keys"),
+            ("MonthWindow", "StartOfMonthMapper", "5 of 31 keys"),
+            ("QuarterWindow", "StartOfQuarterMapper", "5 of 90 keys"),
+            ("YearWindow", "StartOfYearMapper", "5 of 365 keys"),
+        ],
+    )
+    def test_says_it_of_each_window(self, admin, row, window, upstream, asks):
+        policy = {f"{NAME}.type": "MinimumCount", f"{NAME}.n": "5"}
+        parts = {
+            "spec.default_mapper.window.type": window,
+            "spec.default_mapper.upstream_mapper.type": upstream,
+        }
+        page = text(admin.post(URL, filled(row, **policy, **parts, keys="2026-03-01T00:00:00")))
+        assert f" {asks}: 2026-0" in page
 
     def test_says_of_a_key_that_is_not_needed_that_it_does_not_count(self, visitor, row):
         page = text(visitor.get(f"{URL}&keys=2026-03-01T05:30:00"))
