@@ -51,10 +51,13 @@ def claim(
     :param elsewhere: the worker is another system's. Each kind of worker gets the runs that are for it.
     """
     with transaction.atomic():
-        dag = Dag.objects.select_for_update(no_key=True, of=("self",)).filter(runs=run_pk).first()
+        dags = Dag.objects.select_related("source").select_for_update(no_key=True, of=("self",))
+        dag = dags.filter(runs=run_pk).first()
         if dag is None or dag.is_paused or not dag.is_active:
             return None
         if (dag.executor == Dag.Executor.EXTERNAL) is not elsewhere:
+            return None
+        if not elsewhere and dag.source and (dag.source.unloadable_until or now) > now:
             return None
         if dag.runs.filter(state=State.RUNNING).count() >= dag.max_active_runs:
             return None
@@ -161,6 +164,32 @@ def put_back(run: DagRun, error: str, *, until: datetime, at: datetime) -> bool:
     doorbell.ring(Bell.START)
     run.refresh_from_db(fields=["state", "run_after", "failures", "error", "started_at"])
     return True
+
+
+@transaction.atomic
+def unclaim(run: DagRun, *, at: datetime) -> None:
+    """Queue `run`, of which nothing was begun, as if it had not been claimed; one that was cancelled ends.
+
+    :raises LeaseLost: if the run is not this worker's any more.
+    """
+    if run.backfill_id:  # its place is free for the next one; locked before the run, as everybody does
+        Backfill.objects.open().filter(pk=run.backfill_id).update(advance_after=at)
+    if (
+        not _mine(run)
+        .filter(cancel_requested=False)
+        .update(
+            state=State.QUEUED,
+            attempt=F("attempt") - 1,
+            claimed_by="",
+            started_at=None,
+            lease_until=None,
+            dispatched_at=None,
+            updated_at=at,
+        )
+    ):
+        return stop(run, at=at)
+    states.forget_attempt(run, at)
+    return None
 
 
 @transaction.atomic

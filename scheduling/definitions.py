@@ -18,6 +18,10 @@ class NotDefined(PartitionError):
     """No file defines the Dag or sensor any more, or the file cannot be loaded."""
 
 
+class CannotLoad(NotDefined):
+    """The file that defined it cannot be loaded now: it may be whole again in a moment."""
+
+
 def sync(sources: Sequence[str], *, at: datetime) -> SyncReport:
     """Load every file of `sources`, paths or modules, and write what they define.
 
@@ -32,7 +36,8 @@ def sync(sources: Sequence[str], *, at: datetime) -> SyncReport:
 def authored(dag: Dag) -> DAG:
     """The Dag as its file defines it now. A file is run again only when it has changed.
 
-    :raises NotDefined: naming the file and its error.
+    :raises NotDefined: naming the file.
+    :raises CannotLoad: naming the file and its error.
     """
     if dag.source is None:
         raise NotDefined(f"Dag {dag} has no tasks here: no definition file holds it")
@@ -62,7 +67,7 @@ def _loaded_from(source: DefinitionSource) -> Loaded:
     loaded = _kept(file) if isinstance(file, DefinitionFile) else file
     if loaded.failure:
         where = f", line {loaded.failure.line}" if loaded.failure.line else ""
-        raise NotDefined(f"{loaded.name}{where} cannot be loaded: {loaded.failure.sentence}")
+        raise CannotLoad(f"{loaded.name}{where} cannot be loaded: {loaded.failure.sentence}")
     return loaded
 
 
@@ -73,7 +78,8 @@ _loading = threading.Lock()
 def _kept(file: DefinitionFile) -> Loaded:
     with _loading:
         known = _loaded.get(file.name)
-        if known is None or known.fingerprint != _fingerprint(file):
+        # What failed may have been another file, or the disk: it is not kept.
+        if known is None or known.failure or known.fingerprint != _fingerprint(file):
             known = _loaded[file.name] = files.load(file)
     return known
 

@@ -11,7 +11,18 @@ from inspect import Parameter, signature
 from typing import Any
 
 from core.models import Asset, DagRun
-from scheduling import claims, definitions, dynamic, fault, inlets, lease, retries, timeouts, webhooks
+from scheduling import (
+    claims,
+    definitions,
+    dynamic,
+    fault,
+    inlets,
+    lease,
+    retries,
+    timeouts,
+    unloadable,
+    webhooks,
+)
 from scheduling.algebra.errors import PartitionError
 from scheduling.authoring.attempts import Attempts
 from scheduling.authoring.context import RunCancelled, RunFacts, RunTimedOut
@@ -21,6 +32,7 @@ from scheduling.authoring.outlets import OutletEvents
 from scheduling.authoring.tasks import Step, filled
 from scheduling.authoring.terms import ordered
 from scheduling.claims import LeaseLost, Output
+from scheduling.definitions import CannotLoad
 from scheduling.lease import Lease
 from scheduling.runlog import Clock, RunLog, capturing
 from scheduling.traces import trace_of
@@ -51,6 +63,7 @@ def execute(run: DagRun, *, clock: Clock) -> None:
     A task that raises ends the attempt, with the traceback in its error and its log; tasks after it do not
     run, and no event is emitted. The run has failed then, or is tried again later. A cancelled run stops
     before its next task, or where the task asks, and so does one that has taken too long (`timeouts`).
+    One whose file cannot be loaded waits for it, and nothing has happened to it (`unloadable`).
     Whoever lost the lease meanwhile records nothing.
     """
     lines = RunLog(run, clock)
@@ -68,12 +81,17 @@ def _end_of(work: Work) -> Callable[[datetime], None]:
     run = work.run
     try:
         dag = definitions.authored(run.dag)
+        if run.dag.source:
+            unloadable.note_loaded([run.dag.source])
         executor = executor_of(dag.executor)
         if isinstance(executor, Webhook):
             return webhooks.deliver(executor, run, work.lines, work.clock)
         for step in ordered(dag.steps.values()):
             _take_step(step, work)
         outputs = _outputs(dag, work)
+    except CannotLoad as failure:
+        why = str(failure)
+        return lambda at: _put_off(run, why, at)
     except RunCancelled:
         work.lines.add("The run was cancelled.")
         return lambda at: claims.stop(run, at=at)
@@ -96,6 +114,11 @@ def _succeed(work: Work, outputs: list[Output], at: datetime) -> None:
         raise
     except PartitionError as refusal:
         _fail(work, str(refusal), at)
+
+
+def _put_off(run: DagRun, why: str, at: datetime) -> None:
+    claims.unclaim(run, at=at)
+    unloadable.note(run.dag, why, at=at)
 
 
 def _fail(work: Work, error: str, at: datetime) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db.models import Sum
 
 from core.models import Backfill, Dag, DagRun, Pulse
-from scheduling import health, slots
+from scheduling import health, slots, unloadable
 from scheduling.algebra.phrases import are, some
 
 State = DagRun.State
@@ -46,6 +46,8 @@ def _of_dag(dag: Dag) -> Iterator[Hindrance]:
         yield Hindrance("inactive", f"No file defines {dag} any more: nothing of it runs.")
     elif dag.is_paused:
         yield Hindrance("paused", f"{dag} is paused: its runs wait until somebody unpauses it.")
+    elif why := unloadable.why_not(dag):
+        yield Hindrance("unloadable", why)
 
 
 def _of_time(run: DagRun, now: datetime) -> Iterator[Hindrance]:

@@ -18,6 +18,7 @@ from django.db import transaction
 from django.db.models import Count, F, Q, QuerySet, Sum
 
 from core.models import Backfill, BackfillTarget, Dag, DagRun, Pool
+from scheduling import unloadable
 
 State = DagRun.State
 Queue = tuple[int, int | None]
@@ -35,7 +36,7 @@ def startable(now: datetime) -> QuerySet[DagRun]:
         run_after__lte=now,
         dag__is_active=True,
         dag__is_paused=False,
-    )
+    ).filter(unloadable.loadable(now))
 
 
 @dataclass(frozen=True, slots=True)

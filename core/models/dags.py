@@ -13,13 +13,18 @@ from core.models.pools import Pool
 
 
 class DefinitionSource(models.Model):
-    """A file or module of definitions, and why it could not be loaded if it could not."""
+    """A file or module of definitions, and why it could not be loaded if it could not.
+
+    Runs of its Dags are not taken until `unloadable_until`: one could not be executed, says `unloadable_why`.
+    """
 
     name = name_field(unique=True)
     error = models.TextField(default="")
     error_line = models.PositiveIntegerField(null=True)
     traceback = models.TextField(default="")
     fingerprint = models.CharField(max_length=64, default="")
+    unloadable_until = models.DateTimeField(null=True)
+    unloadable_why = models.TextField(default="", db_default="")
     loaded_at = models.DateTimeField()
 
     class Meta:

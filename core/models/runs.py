@@ -25,12 +25,13 @@ class DagRun(models.Model):
 
     A ranged run has `partition_keys` instead of a key; `failed_keys` maps those that its task gave up to the
     reason. `dispatched_at` is when a message to start it was last sent; only the claim (`state`,
-    `claimed_by`, `attempt`, `lease_until`) says that it was started. No two claims of it share an `attempt`.
-    `failures` and `losses`: attempts that failed, or ended with their worker, since somebody last asked for
-    it. One that is queued after a failure keeps its `error`. While it runs it takes `pool_slots` of `pool`,
-    those of its Dag when it was claimed. One that `is_elsewhere` is with another system: no worker of ours
-    renews its lease. One that `is_fired_short` did not wait for its `missing_keys` because a person said so;
-    where a wait policy did, they are no lack.
+    `claimed_by`, `attempt`, `lease_until`) says that it was started. No two claims of it share an `attempt`,
+    but for one that was given back before anything was begun. `failures` and `losses`: attempts that
+    failed, or ended with their worker, since somebody last asked for it. One that is queued after a
+    failure keeps its `error`. While it runs it takes `pool_slots` of `pool`, those of its Dag when it was
+    claimed. One that `is_elsewhere` is with another system: no worker of ours renews its lease. One that
+    `is_fired_short` did not wait for its `missing_keys` because a person said so; where a wait policy
+    did, they are no lack.
     """
 
     class Type(models.TextChoices):

@@ -22,7 +22,7 @@ from partitions_site.web.http import (
     sight_of,
     whole,
 )
-from scheduling import board, corrections, without
+from scheduling import board, corrections, unloadable, without
 from scheduling import runs as engine
 from scheduling.board import RunFilter
 from scheduling.runs import NotRunnable
@@ -70,11 +70,12 @@ def runs(request: HtmxRequest) -> HttpResponse:
 @require_safe
 def run(request: HtmxRequest, pk: int) -> HttpResponse:
     """One run: what it was for, what it read and wrote, what it said. Polled until it has ended."""
-    row = found(request, DagRun.objects.select_related("dag"), pk=pk)
+    row = found(request, DagRun.objects.select_related("dag__source"), pk=pk)
     everything = request.GET.get("log") == "all"
     context = {
         "run": row,
         "is_open": row.state not in DagRun.FINISHED,
+        "unloadable": unloadable.why_not(row.dag) if row.state == DagRun.State.QUEUED else "",
         "made_from": later(board.made_from, row),
         "held_run": later(lambda: row.held_runs.first() if row.partition_keys is None else None),
         "without": later(without.fired_without, row),

@@ -93,8 +93,8 @@ def _engine(health: Health) -> Iterator[Need]:
 
 
 def _definitions() -> Iterator[Need]:
-    for source in DefinitionSource.objects.exclude(error="")[:20]:
-        yield Need("definition", source.name, source.error, at=source.loaded_at)
+    for source in DefinitionSource.objects.exclude(error="", unloadable_why="")[:20]:
+        yield Need("definition", source.name, source.error or source.unloadable_why, at=source.loaded_at)
 
 
 def _dags(sight: Sight) -> Iterator[Need]:

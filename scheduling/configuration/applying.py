@@ -10,7 +10,7 @@ from django.db import transaction
 
 from core import locks
 from core.models import Dag, DefinitionSource
-from scheduling import holds, journal, overdue, reach
+from scheduling import holds, journal, overdue, reach, unloadable
 from scheduling.algebra.errors import InvalidDefinition
 from scheduling.authoring.files import Loaded, may_define
 from scheduling.authoring.terms import check_dag_id
@@ -79,6 +79,7 @@ def _write_sources(loaded: Sequence[Loaded], at: datetime) -> dict[str, Definiti
     DefinitionSource.objects.bulk_update(
         rows.values(), ["fingerprint", "error", "error_line", "traceback", "loaded_at"]
     )
+    unloadable.note_loaded(rows[file.name] for file in loaded if not file.failure)
     return rows
 
 

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from core.models import DagRun, JournalEntry, LogLine, Partition
+from core.models import DagRun, DefinitionSource, JournalEntry, LogLine, Partition
 from scheduling import claims, retries, runs
 from scheduling.runs import Ask
 from tests.engine import world
@@ -16,6 +16,17 @@ pytestmark = pytest.mark.django_db
 def run(db):
     made = world.dag("nightly", {"type": "PartitionedAtRuntime"}, writes=["daily"])
     return runs.trigger(made, Ask("2026-03-09", conf={"city": "Žalec"}), deed=ALICE, at=NOW)
+
+
+def test_one_that_waits_for_its_file_says_so(visitor, run):
+    why = "shop.py, line 2 cannot be loaded: SyntaxError: invalid syntax"
+    run.dag.source = DefinitionSource.objects.create(
+        name="shop.py", loaded_at=NOW, unloadable_until=NOW, unloadable_why=why
+    )
+    run.dag.save()
+    for address in (f"/runs/{run.pk}", "/definitions", "/"):
+        assert why in read(visitor.get(address)).text
+    assert "the run waits for its definition" in read(visitor.get(f"/runs/{run.pk}")).text
 
 
 def write(run, *texts, attempt=1, task="load"):
