@@ -85,7 +85,7 @@ def _table(grid: Grid, zoom: str, is_slice: bool, heat: Heat | None) -> str:
     groups = []
     for group in grid.groups:
         wide = f'scope="rowgroup" colspan="{len(grid.heads) + 2}"'
-        head = f'<tr class="group"><th {wide}>{escape(group.head)}</th></tr>'
+        head = f'<tr class="group"><th {wide}><span>{escape(group.head)}</span></th></tr>'
         rows = "\n".join(_row(row, zoom, heat) for row in group.rows)
         groups.append(f"<tbody>{head if group.head else ''}{rows}</tbody>")
     return heads + "\n".join(groups)

@@ -12,6 +12,16 @@ from tests.installed import Installation
 
 pytestmark = pytest.mark.browser
 
+SMALL = """(least) => [
+  ...document.querySelectorAll(".chips a, .examples a, .lines .acts a, .pager > a, .button, select"),
+]
+  .filter((each) => each.checkVisibility() && each.getBoundingClientRect().height < least)
+  .map((each) => each.innerText)"""
+"""What a finger is to hit and that is lower than it should be."""
+
+CLIPPED = """() => [...document.querySelectorAll(".notices")]
+  .filter((list) => list.scrollWidth > list.clientWidth).length"""
+
 OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
 
 
@@ -102,3 +112,19 @@ def test_nobody_is_told_of_keys_that_a_phone_has_not(phone: Page):
         assert phone.locator("kbd:visible").count() == 0, address
     expect(phone.get_by_text("Rest a finger on a square")).to_be_visible()
     expect(phone.get_by_text("Touch a time for both zones")).to_be_visible()
+
+
+def test_a_finger_hits_what_it_is_to_hit(phone: Page, installation: Installation):
+    post(installation, 3, 4, day="2026-03-13")
+    phone.goto("/held?dag=sum_up_sales&key=2026-03-13")
+    held = phone.get_by_role("link", name="2026-03-13").first.get_attribute("href")
+    for address in ("/", held, "/runs", "/assets/hourly_sales", "/dags/sum_up_sales", "/journal"):
+        phone.goto(address)
+        assert phone.evaluate(SMALL, 34) == [], address
+        assert phone.evaluate(CLIPPED) == 0, address
+
+
+def test_a_choice_stands_beside_its_words(phone: Page):
+    phone.goto("/mark?asset=stock_lists&sel=2026-02-10")
+    choice = phone.get_by_role("radio").first
+    assert choice.bounding_box()["height"] < 20
