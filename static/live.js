@@ -184,6 +184,10 @@
     // Also of a part that has ended and is not polled any more: a deed may have begun it again.
     for (const part of document.querySelectorAll('[hx-trigger="refresh"]')) htmx.trigger(part, "refresh");
   });
+  // Something was done, and the dialog stays to tell of it.
+  document.body.addEventListener("changed", () => {
+    for (const part of document.querySelectorAll('[hx-trigger="refresh"]')) htmx.trigger(part, "refresh");
+  });
   window.addEventListener("pageshow", () => {
     for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
   });

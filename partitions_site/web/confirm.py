@@ -20,11 +20,21 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """Some of several things that a deed is done to: what they have in common, and each of them in words."""
+
+    head: str
+    lines: tuple[str, ...]
+    is_left_out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """What is asked: the deed on the button, what it will do, and where to go if the answer is no.
 
     `answers` are the ways in which it can be done, the usual one first. Without a `button` there is nothing
-    to do any more; `leads_to` is the address and the name of what came of it.
+    to do any more; `leads_to` is the address and the name of what came of it. A deed that is done to several
+    things names them in `parts`; `these` says to the answer which they are.
     """
 
     title: str
@@ -35,6 +45,8 @@ class Question:
     asks_reason: bool = True
     answers: tuple[Answer, ...] = ()
     leads_to: tuple[str, str] | None = None
+    parts: tuple[Part, ...] = ()
+    these: str = ""
 
 
 class NotMeant(PartitionError):

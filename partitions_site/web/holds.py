@@ -11,7 +11,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from core.models import Asset, Dag, DagRun, HeldRun
-from partitions_site.web.http import HtmxRequest, answer, found, later, sight_of, whole
+from partitions_site.web import selecting
+from partitions_site.web.http import HtmxRequest, answer, found, later, whole
 from scheduling import board, overdue
 from scheduling import holds as engine
 from scheduling.algebra.conditions import Leaf
@@ -80,21 +81,15 @@ def held_runs(request: HtmxRequest) -> HttpResponse:
     The rows and the panel poll this same address.
     """
     now = timezone.now()
-    wanted = HeldFilter(
-        verdict=request.GET.get("verdict", ""),
-        only_late=request.GET.get("late") == "yes",
-        dag=request.GET.get("dag", ""),
-        asset=request.GET.get("asset", ""),
-        key=request.GET.get("key", "").strip(),
-        newest_first=request.GET.get("order") == "newest",
-        sight=sight_of(request),
-    )
+    wanted = selecting.held_wanted(request)
     after = request.GET.get("after", "")
     context = {
         "now": now,
         "wanted": wanted,
         "after": after,
         "page": later(_page, wanted, after, now),
+        "selected": later(selecting.held_of, request),
+        "matching": later(selecting.all_held, wanted),
         "late_count": HeldRun.objects.late(now).filter(wanted.sight.dags("dag")).count(),
         "counts": later(_counts, wanted.sight),
         "dag_ids": later(lambda: list(_listening(wanted.sight).values_list("dag_id", flat=True))),

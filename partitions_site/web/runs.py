@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from core.models import Dag, DagRun, LogLine
 from partitions_site.templatetags.screens import for_keys
-from partitions_site.web import confirm, days
+from partitions_site.web import confirm, days, selecting
 from partitions_site.web.confirm import Answer, Question
 from partitions_site.web.http import (
     HtmxRequest,
@@ -19,12 +19,10 @@ from partitions_site.web.http import (
     deed,
     found,
     later,
-    sight_of,
     whole,
 )
 from scheduling import board, corrections, unloadable, without
 from scheduling import runs as engine
-from scheduling.board import RunFilter
 from scheduling.runs import NotRunnable
 
 CHANGE = "core.change_dagrun"
@@ -45,21 +43,15 @@ ENDS = (
 @require_safe
 def runs(request: HtmxRequest) -> HttpResponse:
     """All runs, newest first. The rows poll this same address."""
-    wanted = RunFilter(
-        dag=request.GET.get("dag", ""),
-        state=request.GET.get("state", ""),
-        run_type=request.GET.get("type", ""),
-        key=request.GET.get("key", "").strip(),
-        run_id=request.GET.get("run", ""),
-        due=days.lasting(day := days.named(request.GET.get("day", ""))),
-        sight=sight_of(request),
-    )
+    wanted = selecting.runs_wanted(request)
     after, dags = whole(request.GET.get("after")), Dag.objects.active().filter(wanted.sight.dags())
     context = {
         "wanted": wanted,
-        "day": day,
+        "day": days.named(request.GET.get("day", "")),
         "after": after,
         "page": later(board.runs, wanted, after=after),
+        "selected": later(selecting.runs_of, request),
+        "matching": later(selecting.all_runs, wanted),
         "states": DagRun.State.values,
         "types": DagRun.Type.choices,
         "dag_ids": later(lambda: list(dags.values_list("dag_id", flat=True))),

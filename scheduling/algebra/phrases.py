@@ -40,6 +40,12 @@ def listed(pieces: Sequence[str]) -> str:
     return ", ".join(pieces[:named]) + (f" and {rest} more" if rest > 0 else "")
 
 
+def first_of(words: Sequence[str], most: int) -> str:
+    """`a, b, c and 4 more`: the first of `words` by name, and how many others there are."""
+    rest = len(words) - most
+    return ", ".join(words[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
 def some(count: int, noun: str) -> str:
     """`1 segment`, `2 segments`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

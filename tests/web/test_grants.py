@@ -46,8 +46,11 @@ def address(name, things):
     return "{here}?dag={dag_id}&asset={asset}&key={key}&run={held_run_id}".format(here=here, **asked)
 
 
-def form(things):
-    return {"dag": things["dag_id"], "asset": things["asset"], "key": "c", "keys": "new", "paused": "yes"}
+def form(things, name=""):
+    """What any deed takes; one that is done to several names them."""
+    several = {"these": f"{things.get(NUMBERS.get(name.split('_')[0]))}.any.0"}
+    asked = {"dag": things["dag_id"], "asset": things["asset"], "key": "c", "keys": "new", "paused": "yes"}
+    return asked | several
 
 
 def screens():
@@ -84,7 +87,7 @@ class TestEveryScreen:
     @pytest.mark.parametrize("name", DEEDS)
     def test_does_nothing_to_another_group(self, groups, name):
         before = state()
-        answer = visitor(roles.ADMIN).post(address(name, groups[THEIRS]), form(groups[THEIRS]))
+        answer = visitor(roles.ADMIN).post(address(name, groups[THEIRS]), form(groups[THEIRS], name))
         assert answer.status_code == (403 if name in OF_THE_SITE else 404)
         assert state() == before
 
@@ -94,7 +97,7 @@ class TestEveryScreen:
         client = visitor(roles.VIEWER)
         granted(roles.ADMIN, THEIRS)  # what somebody may elsewhere is no right here
         client.force_login(User.objects.get(username="ann"))
-        answer = client.post(address(name, groups[OURS]), form(groups[OURS]))
+        answer = client.post(address(name, groups[OURS]), form(groups[OURS], name))
         assert answer.status_code == 403
         assert state() == before
 
