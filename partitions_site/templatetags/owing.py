@@ -3,7 +3,7 @@
 Tags, as lists of held runs say it in every row, where an included template takes longer.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from django import template
@@ -13,9 +13,13 @@ from django.utils.safestring import SafeString
 
 from core.models import Dag, Sensor
 from partitions_site.templatetags.screens import ago, instants, some, state, when
+from scheduling import board
 from scheduling.expected import Owed
 
 register = template.Library()
+
+MOST_LISTED = 400
+"""Keys of one list among others."""
 
 
 @register.simple_tag
@@ -23,6 +27,13 @@ def owed(owing: Owed, now: datetime, with_key: bool = False) -> SafeString:
     """When a key that is not there was expected, and who owes it; `with_key`, which key that is."""
     key = format_html('<span class="key">{}</span> ', owing.key) if with_key else ""
     return format_html("{}{} · {}", key, _expected(owing, now), owers(owing, now))
+
+
+@register.filter
+def that_fit(keys: Sequence[str], room: int) -> Sequence[str]:
+    """The first of `keys`: as many as have `room`, which is bytes as addresses have them."""
+    shown = keys[:MOST_LISTED]
+    return shown[: board.room_for(shown, room)]
 
 
 @register.simple_tag

@@ -12,7 +12,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from core.models import AssetEvent, Dag, Dependency, Outlet
-from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, go, later, sight_of
+from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, go, later, sight_of, whole
+from partitions_site.web.standings import keys_at
 from partitions_site.web.triggering import form, takes_key
 from scheduling import board, configuration, ticks
 from scheduling.algebra.errors import PartitionError
@@ -22,6 +23,9 @@ from scheduling.explain import explain
 
 SHOWN_RUNS = 25
 SHOWN_HELD = 5
+
+MOST_OWED, MOST_ALIKE = 40_000, 12_000
+"""Bytes that the keys which a partition lacks may take, as addresses have them, and those of one line."""
 
 SHOWS = ("paused", "failing")
 """What the list can be narrowed to: `failing` are those whose last run that has ended has failed."""
@@ -96,7 +100,14 @@ def _why(request: HtmxRequest, row: Dag, now: datetime) -> dict[str, Any]:
         return asked
     try:
         told = explain(row, key or None, now=now)
-        return asked | {"explanation": told, "groups": board.together(told.facts, told.verdict)}
+        groups = board.together(told.facts, told.verdict)
+        first = whole(request.GET.get("row"))
+        shown = board.with_room(groups, MOST_OWED, listed=MOST_ALIKE, first=first)
+        unexpected = [
+            (name, keys, f"{keys_at(told.held, name)}&which=unexpected" if told.held else "")
+            for name, keys in told.unexpected
+        ]
+        return asked | {"explanation": told, "groups": shown, "unexpected": unexpected}
     except PartitionError as error:
         return asked | {"problem": str(error)}
 

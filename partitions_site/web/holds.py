@@ -1,6 +1,5 @@
 """Held runs: what waits, for what, and since when."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,20 +12,16 @@ from django.views.decorators.http import require_safe
 from core.models import Asset, Dag, DagRun, HeldRun
 from partitions_site.web import selecting
 from partitions_site.web.http import HtmxRequest, answer, found, later, whole
+from partitions_site.web.standings import standings
 from scheduling import board, overdue
 from scheduling import holds as engine
 from scheduling.algebra.conditions import Leaf
-from scheduling.algebra.progress import Progress
 from scheduling.algebra.verdicts import Kind, Verdict
 from scheduling.belonging import Sight
-from scheduling.board import HeldFilter, Together
+from scheduling.board import HeldFilter
 from scheduling.expected import Owed
 
 VERDICTS = (Kind.BROKEN, Kind.UNREACHABLE, Kind.WAITING, Kind.SETTLING, Kind.PAUSED, Kind.READY)
-
-SHOWN_MISSING = 1000
-"""Missing keys of one asset of which a page says who owes them."""
-
 
 ROOM = 45_000
 """Bytes of the keys in the list, as addresses have them; each is told of in a sentence besides."""
@@ -47,21 +42,6 @@ class Row:
     is_late: bool
     first: list[Owed]
     coming: list[Owed]
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How far one asset of a held run is, and who owes what is missing: each key, those alike together."""
-
-    progress: Progress
-    asset: Asset | None
-    owed: list[Owed]
-    groups: list[Together]
-
-    @property
-    def more(self) -> int:
-        """Missing keys that are not named one by one."""
-        return max(0, len(self.progress.missing) - len(self.owed))
 
 
 def row_of(request: HtmxRequest, pk: int, right: str = "") -> HeldRun:
@@ -122,7 +102,7 @@ def _told(row: HeldRun, now: datetime) -> dict[str, Any]:
         "row": row,
         "verdict": verdict,
         "is_late": bool(row.late_at and row.late_at <= now),
-        "assets": later(lambda: _standings(row, verdict)),
+        "assets": later(standings, row, verdict),
         "rounds": later(lambda: list(_rounds(row))),
         "reason": later(board.reason_of_end, row),
         "is_open": is_open,
@@ -180,19 +160,3 @@ def _rounds(row: HeldRun) -> Any:
     """The other rounds of the same key, latest first."""
     same = HeldRun.objects.filter(dag=row.dag, partition_key=row.partition_key).exclude(pk=row.pk)
     return same.select_related("run").order_by("-round")[:10]
-
-
-def _standings(row: HeldRun, verdict: Verdict) -> list[Standing]:
-    owed: dict[str, list[Owed]] = defaultdict(list)
-    for each in overdue.owed([row], {row.pk: verdict}, most=SHOWN_MISSING)[row.pk]:
-        owed[each.leaf.words()].append(each)
-    assets = {_spelled(each.leaf): each.asset for each in row.dag.dependencies.select_related("asset")}
-    named = [(each, each.leaf.words()) for each in verdict.progress]
-    return [
-        Standing(each, assets.get(name), owed[name], board.together(owed[name], verdict))
-        for each, name in named
-    ]
-
-
-def _spelled(leaf: dict[str, Any]) -> str:
-    return next(iter(leaf.values()), "")

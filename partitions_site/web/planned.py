@@ -14,6 +14,9 @@ from scheduling.board import Excerpt
 LISTED = 200
 """Lines on one page of a plan."""
 
+ROOM = 300_000
+"""Bytes of their keys, as addresses have them: written out, they are a third of that."""
+
 MOST_SINGLE = 50
 """Keys that a plan shows each by itself; of more, neighbours with the same fate are one line."""
 
@@ -53,7 +56,8 @@ def lines_of(plan: Plan, show: str, first: int, *, each: bool = False) -> Lines:
     rows = [line for part in plan.parts for line in _of_part(part, show, is_folded)]
     first = min(first, max(0, len(rows) - 1))
     shown = rows[first : first + LISTED]
-    shown = shown[: board.room_for(line.first + line.last for line in shown)]
+    ends = (line.first if line.count == 1 else line.first + line.last for line in shown)
+    shown = shown[: board.room_for(ends, ROOM)]
     return Lines(shown, len(rows), first, show=show, is_folded=is_folded)
 
 

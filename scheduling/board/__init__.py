@@ -37,7 +37,7 @@ from scheduling.board.lists import (
 )
 from scheduling.board.narrowing import Dimension, Slice, dimensions_of, spelled_within, within
 from scheduling.board.newest import Newest, newest_of
-from scheduling.board.owing import Together, together
+from scheduling.board.owing import Together, together, with_room
 from scheduling.board.panels import Facts, Source, facts, made_from
 from scheduling.board.peeks import Peek, peek
 from scheduling.board.reading import Read, read
@@ -128,5 +128,6 @@ __all__ = [
     "time_needed",
     "together",
     "verdicts",
+    "with_room",
     "within",
 ]

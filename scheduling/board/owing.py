@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import groupby
+from itertools import accumulate, groupby
 
 from core.models import Asset, Dag
 from scheduling import dynamic, listening
@@ -16,6 +16,8 @@ from scheduling.algebra.phrases import key_list
 from scheduling.algebra.selections import quoted
 from scheduling.algebra.subsets import Subset
 from scheduling.algebra.verdicts import Verdict
+from scheduling.board.excerpts import Excerpt
+from scheduling.board.room import written
 from scheduling.expected import Owed
 
 FEWEST = 4
@@ -27,8 +29,11 @@ MOST_RANGED = 2000
 LONGEST = timedelta(days=800)
 """By then whatever period has begun is over."""
 
-MOST_SELECTED = 60
-"""Keys that a selection names one by one."""
+MOST_SELECTED, LONGEST_SELECTION = 60, 4000
+"""Keys that a selection names one by one, and how many bytes it is, as addresses have it."""
+
+MOST_TOLD = 100
+"""Groups that a page tells of, if their keys are short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +70,21 @@ class Together:
         """What one types to select them; nothing if they are too many to be named, or cannot come."""
         if self.first.expected.is_never:
             return ""
-        if text := _range(self.asset, self.keys):
-            return text
-        if len(self.owed) > MOST_SELECTED:
-            return ""
-        return ", ".join(quoted(each.key, None) for each in self.owed)
+        text = _range(self.asset, self.keys)
+        if not text and len(self.owed) <= MOST_SELECTED:
+            text = ", ".join(quoted(each.key, None) for each in self.owed)
+        return text if written(text) <= LONGEST_SELECTION else ""
+
+
+def with_room(groups: Sequence[Together], most: int, *, listed: int, first: int = 0) -> Excerpt[Together]:
+    """Those from the `first` on whose keys are `most` bytes together, as addresses have them; at least one.
+
+    :param listed: how many bytes the list of the keys of each has, where they are told of as one.
+    """
+    shown = groups[first : first + MOST_TOLD]
+    weights = (_links(each) if not each.words else min(listed, _listed(each)) for each in shown)
+    count = max(1, sum(end <= most for end in accumulate(weights)))
+    return Excerpt(shown[:count], len(groups), first)
 
 
 def together(owed: Sequence[Owed], verdict: Verdict | None) -> list[Together]:
@@ -79,6 +94,15 @@ def together(owed: Sequence[Owed], verdict: Verdict | None) -> list[Together]:
     """
     among = {each.leaf: (each.required or (), each.noun) for each in (verdict.progress if verdict else ())}
     return [group for _, alike in groupby(owed, _manner) for group in _grouped(tuple(alike), among)]
+
+
+def _links(group: Together) -> int:
+    """Bytes of a key that is told of alone: it stands in the links to it and to what can be done."""
+    return (2 + len(group.dags)) * written(group.first.key)
+
+
+def _listed(group: Together) -> int:
+    return sum(map(written, group.keys))
 
 
 def _grouped(alike: tuple[Owed, ...], among: dict[Leaf, tuple[tuple[str, ...], str]]) -> Iterator[Together]:

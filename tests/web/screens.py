@@ -8,7 +8,7 @@ OPEN = {"login", "oidc", "oidc_callback", "logout", "theme"}
 OWN = {"tokens", "token_revoke", "written"}
 """Screens where everybody does something to what is their own."""
 LOOKS = {
-    *("overview", "asset", "held", "held_run", "dags", "dag", "dag_meaning", "runs", "run"),
+    *("overview", "asset", "held", "held_run", "held_keys", "dags", "dag", "dag_meaning", "runs", "run"),
     *("backfills", "backfill", "sensors", "sensor", "definitions", "journal", "health"),
 }
 """Screens that only show something."""
