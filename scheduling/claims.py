@@ -58,6 +58,8 @@ def claim(
         if (dag.executor == Dag.Executor.EXTERNAL) is not elsewhere:
             return None
         if not elsewhere and dag.source and (dag.source.unloadable_until or now) > now:
+            # Its message has arrived: it keeps nobody's place, and the next one goes out with the file.
+            dag.runs.filter(pk=run_pk, state=State.QUEUED).update(dispatched_at=None)
             return None
         if dag.runs.filter(state=State.RUNNING).count() >= dag.max_active_runs:
             return None
@@ -174,6 +176,7 @@ def unclaim(run: DagRun, *, at: datetime) -> None:
     """
     if run.backfill_id:  # its place is free for the next one; locked before the run, as everybody does
         Backfill.objects.open().filter(pk=run.backfill_id).update(advance_after=at)
+        doorbell.ring(Bell.ADVANCE_BACKFILLS)
     if (
         not _mine(run)
         .filter(cancel_requested=False)
@@ -189,6 +192,7 @@ def unclaim(run: DagRun, *, at: datetime) -> None:
     ):
         return stop(run, at=at)
     states.forget_attempt(run, at)
+    doorbell.ring(Bell.START)
     return None
 
 

@@ -7,8 +7,11 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from inspect import Parameter, signature
 from typing import Any
+
+from django.db import transaction
 
 from core.models import Asset, DagRun
 from scheduling import (
@@ -83,15 +86,22 @@ def _end_of(work: Work) -> Callable[[datetime], None]:
         dag = definitions.authored(run.dag)
         if run.dag.source:
             unloadable.note_loaded([run.dag.source])
+    except CannotLoad as failure:
+        return partial(_put_off, run, str(failure))
+    except Exception as error:
+        return _failing(work, error)
+    return _work_through(dag, work)
+
+
+def _work_through(dag: DAG, work: Work) -> Callable[[datetime], None]:
+    run = work.run
+    try:
         executor = executor_of(dag.executor)
         if isinstance(executor, Webhook):
             return webhooks.deliver(executor, run, work.lines, work.clock)
         for step in ordered(dag.steps.values()):
             _take_step(step, work)
         outputs = _outputs(dag, work)
-    except CannotLoad as failure:
-        why = str(failure)
-        return lambda at: _put_off(run, why, at)
     except RunCancelled:
         work.lines.add("The run was cancelled.")
         return lambda at: claims.stop(run, at=at)
@@ -100,10 +110,14 @@ def _end_of(work: Work) -> Callable[[datetime], None]:
         work.lines.add(f"The run {sentence}.")
         return lambda at: _fail(work, sentence, at)
     except BaseException as error:  # the task's own: no signal to a worker is raised where runs are executed
-        trace = trace_of(error, caller=__file__)
-        work.lines.add(trace)
-        return lambda at: _fail(work, trace, at)
+        return _failing(work, error)
     return lambda at: _succeed(work, outputs, at)
+
+
+def _failing(work: Work, error: BaseException) -> Callable[[datetime], None]:
+    trace = trace_of(error, caller=__file__)
+    work.lines.add(trace)
+    return lambda at: _fail(work, trace, at)
 
 
 def _succeed(work: Work, outputs: list[Output], at: datetime) -> None:
@@ -116,9 +130,10 @@ def _succeed(work: Work, outputs: list[Output], at: datetime) -> None:
         _fail(work, str(refusal), at)
 
 
+@transaction.atomic
 def _put_off(run: DagRun, why: str, at: datetime) -> None:
+    unloadable.note(run.dag, why, at=at)  # before the run: so a look at the definitions locks them, too
     claims.unclaim(run, at=at)
-    unloadable.note(run.dag, why, at=at)
 
 
 def _fail(work: Work, error: str, at: datetime) -> None:

@@ -2,7 +2,9 @@
 
 1. The worker that finds it out puts the run back as if nobody had taken it, and notes the file.
 2. Nothing that needs the file is taken until `AGAIN` has passed; then the next run tries it anew.
-3. A look at the definitions that loads it, or a run that does, ends that (`note_loaded`).
+   One that was sent to a worker before is on its way no more (`claims.claim`).
+3. A look at the definitions that loads it, or a run that does, ends that (`note_loaded`). So does one that
+   finds it among the files no more.
 """
 
 from collections.abc import Iterable
@@ -18,15 +20,19 @@ from scheduling.runlog import storable
 AGAIN = timedelta(seconds=30)
 """How long runs wait for a file until one of them tries it again."""
 
+SHOWN = 1000
+"""Characters of a reason that are kept. The page of definitions has all of it after the next look at them."""
+
 
 def note(dag: Dag, why: str, *, at: datetime) -> None:
     """A run of `dag` could not be executed, `why` its file cannot be loaded: whatever needs it waits."""
-    fields = {"unloadable_until": at + AGAIN, "unloadable_why": storable(why)}
-    DefinitionSource.objects.filter(dags=dag).update(**fields)
+    fields = {"unloadable_until": at + AGAIN, "unloadable_why": storable(why[:SHOWN])}
+    if dag.source:  # the one that was tried, even if the Dag is in another by now
+        DefinitionSource.objects.filter(pk=dag.source.pk).update(**fields)
 
 
 def note_loaded(sources: Iterable[DefinitionSource]) -> None:
-    """What waits for one of `sources` may start."""
+    """What waits for one of `sources` may start: it is whole, or nobody needs it any more."""
     pks = [source.pk for source in sources if source.unloadable_until]
     if pks:
         DefinitionSource.objects.filter(pk__in=pks).update(unloadable_until=None, unloadable_why="")

@@ -79,7 +79,7 @@ def _write_sources(loaded: Sequence[Loaded], at: datetime) -> dict[str, Definiti
     DefinitionSource.objects.bulk_update(
         rows.values(), ["fingerprint", "error", "error_line", "traceback", "loaded_at"]
     )
-    unloadable.note_loaded(rows[file.name] for file in loaded if not file.failure)
+    unloadable.note_loaded([*(rows[file.name] for file in loaded if not file.failure), *absent])
     return rows
 
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from core.models import Dag, DagRun, DefinitionSource, Pool
+from core.models import Bell, Dag, DagRun, DefinitionSource, Pool
 from scheduling import board, claims, execution, health, queueing, runs, turns
 from scheduling.explain import Standing
 from scheduling.runs import Ask
@@ -22,6 +22,7 @@ WHOLE = """
         @task
         def work(): print("done")
     """
+MANY = WHOLE.replace("max_active_runs=1", "max_active_runs=3")
 
 
 @pytest.fixture
@@ -29,10 +30,17 @@ def directory(db, tmp_path):
     return Directory(tmp_path)
 
 
-def queued(dag_id="d"):
+def queued(dag_id="d", key=DAY):
     return runs.trigger(
-        Dag.objects.get(dag_id=dag_id), Ask(DAY if dag_id == "d" else None), deed=ALICE, at=NOW
+        Dag.objects.get(dag_id=dag_id), Ask(key if dag_id == "d" else None), deed=ALICE, at=NOW
     )
+
+
+def sent(*keys):
+    """Runs of d whose messages are on their way to workers."""
+    made = [queued(key=key) for key in keys]
+    assert turns.dispatch(now=NOW) == [run.pk for run in made]
+    return made
 
 
 def taken(run, at=NOW):
@@ -85,6 +93,20 @@ class TestWaits:
         assert taken(run, LATER).state == "success"
         assert not DefinitionSource.objects.exclude(unloadable_why="").exists()
 
+    def test_those_that_were_sent_with_it_start_as_soon_as_the_file_is_whole(self, directory):
+        defined(directory, MANY)
+        made = sent("1", "2", "3")
+        directory.write("a", "1 / 0")
+        assert {taken(run).state for run in made} == {"queued"}
+        defined(directory, MANY)
+        assert turns.dispatch(now=NOW) == [run.pk for run in made]
+
+    def test_what_a_task_says_of_files_fails_its_run(self, directory):
+        """Its tasks have begun: it would begin anew every half a minute, and no attempt would count."""
+        broken = "from scheduling.definitions import CannotLoad as No; raise No('another')"
+        defined(directory, WHOLE.replace('print("done")', broken))
+        assert taken(queued()).state == "failed"
+
     def test_one_that_was_cancelled_meanwhile_ends(self, directory):
         defined(directory, WHOLE)
         directory.write("a", "1 / 0")
@@ -106,6 +128,25 @@ class TestOthers:
         assert taken(other).state == "success"
         assert first.state == "queued"
 
+    def test_have_the_slots_of_those_that_were_sent_with_it(self, directory):
+        """Their messages have arrived and started nothing: they are not on their way any more."""
+        Pool.objects.create(name="lane", slots=2, created_at=NOW, updated_at=NOW)
+        defined(directory, MANY.replace("max_active_runs=3", "pool='lane'"))
+        directory.write("b", """DAG("other", pool="lane")""")
+        directory.sync()
+        made = sent("1", "2")
+        directory.write("a", "1 / 0")
+        for run in made:
+            taken(run)
+        others = [queued("other"), queued("other")]
+        assert turns.dispatch(now=NOW) == [run.pk for run in others]
+
+    def test_are_looked_for_at_once(self, broken, settings, django_capture_on_commit_callbacks):
+        Bell.objects.all().delete()
+        with django_capture_on_commit_callbacks(execute=True):
+            taken(broken, LATER)
+        assert Bell.objects.filter(name="start_runs").exists() is settings.EMBEDDED
+
     def test_what_another_system_executes_needs_no_file(self, broken):
         world.dag("elsewhere", executor="external", source=DefinitionSource.objects.get())
         run = queued("elsewhere")
@@ -125,3 +166,20 @@ class TestTold:
     def test_it_is_what_needs_a_person(self, broken):
         needs = [each for each in board.needs(health.report(NOW), now=NOW) if each.kind == "definition"]
         assert "cannot be loaded: ZeroDivisionError" in needs[0].sentence
+
+    def test_it_is_told_no_more_when_the_file_is_gone(self, directory):
+        """Its Dag is in another one."""
+        defined(directory, WHOLE)
+        directory.remove("a")
+        run = taken(queued())
+        directory.write("b", WHOLE)
+        assert directory.sync().ok
+        assert not DefinitionSource.objects.exclude(unloadable_why="").exists()
+        assert taken(run).state == "success"
+
+    def test_of_a_long_reason_the_beginning_is_told(self, directory):
+        defined(directory, WHOLE)
+        directory.write("a", "raise ValueError('x' * 1_000_000)")
+        [hindrance] = queueing.of_run(taken(queued()), now=NOW)
+        assert "cannot be loaded: ValueError: xxx" in hindrance.sentence
+        assert len(hindrance.sentence) < 2000
