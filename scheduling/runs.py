@@ -54,8 +54,8 @@ def trigger(dag: Dag, ask: Ask, *, deed: Deed, at: datetime, run_type: Type = Ty
     """A person (or a program on their behalf, or a sensor) makes a run, usually for one key.
 
     If that key is held, the run settles the held run, which then does not fire as well, unless
-    `ask.settle_held` is false. If it is not, and all that it needs is there, the run counts as its firing.
-    Keys that it needs and that are not there are noted on the run, as where a person fires a held run.
+    `ask.settle_held` is false. Where none is held, and all that the key needs is there, the run is a round of
+    its own. What the key needs and is not there is noted on the run, as where a person fires a held run.
 
     :raises NotPartitioned: for a key given to a Dag whose runs have none.
     :raises KeyNeeded: for no key where every run has one.

@@ -25,8 +25,7 @@ class Partition(models.Model):
     (`attempt`, of the run `attempt_run`, which began at `attempt_at`). `outcome` is the latest attempt that
     has ended, to which it falls back when one is cancelled or its worker lost. An attempt without a run is an
     event that a person or a program has reported. `success_at` is when the last began that went well, if one
-    has failed since. `state` and `is_stale` follow from these in the database,
-    so they cannot disagree.
+    has failed since. `state` and `is_stale` follow from these in the database, so they cannot disagree.
 
     `drawn` is the look that the drawing of its asset has of it (`core.models.drawings`), none before it is
     drawn. Whoever writes a partition need not know of it: the database sees that the two differ.

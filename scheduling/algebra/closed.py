@@ -18,7 +18,7 @@ class Closed:
     is_made: Callable[[str], bool]
 
     def never(self, mapper: Mapper, keys: Sequence[str]) -> tuple[str, ...]:
-        """Those of `keys` as which nothing that the asset is to have will ever count. Remembered."""
+        """Those of `keys` as which nothing that the asset is to have will ever count."""
         half = MOST_ASKED // 2
         asked = keys if len(keys) <= MOST_ASKED else (*keys[:half], *keys[-half:])
         return tuple(key for key in asked if not (self._has(mapper, key) or self.is_made(key)))
