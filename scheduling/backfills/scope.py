@@ -20,7 +20,7 @@ from scheduling.algebra.time_partitions import partitions_of
 from scheduling.algebra.timetables import CronPartitionTimetable, Timetable
 from scheduling.backfills.asking import Ask, CannotBackfill, Dates
 from scheduling.backfills.dated import check_size, keys_between
-from scheduling.backfills.seen import EARLIEST, seen
+from scheduling.backfills.seen import EPOCH, seen
 
 MOST_CHECKED = 1000
 """Keys that the timetable of a Dag is asked about; of more, so many are tried all over the range."""
@@ -132,7 +132,7 @@ class Scope:
         """The keys that the timetable makes, from as early as anybody may ask for."""
         if self.is_defined or not isinstance(self.timetable, CronPartitionTimetable):
             return None
-        return partitions_of(self.timetable, EARLIEST)
+        return partitions_of(self.timetable, EPOCH)
 
     def _known(self, keys: Sequence[str]) -> Sequence[str]:
         for key in keys:

@@ -8,7 +8,7 @@ from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.mappers import Mapper
 from scheduling.board import universe
 
-EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 """Where keys without a date stand, and from when on anybody may ask for keys."""
 
 
@@ -22,7 +22,7 @@ def seen(dag: Dag, now: datetime) -> tuple[str, ...]:
     ):
         for key, date in rows.order_by().values_list(name, "partition_date").distinct():
             dates[key] = dates.get(key) or date
-    return tuple(sorted(dates, key=lambda key: (dates[key] or EARLIEST, key)))
+    return tuple(sorted(dates, key=lambda key: (dates[key] or EPOCH, key)))
 
 
 def _led_to(dag: Dag, now: datetime) -> dict[str, datetime | None]:
