@@ -192,14 +192,25 @@ class TimePartitions(Partitions):
         return f"{cadence} from {self._day(self.start)}{until} ({self.timezone}){left_out}"
 
     def _beside(self, key: str) -> tuple[str, ...]:
-        try:
-            named = self._format.parse(key, self.zone)
-        except InvalidKey:
+        named = self._named(key)
+        if named is None:
             return ()
         is_plain = not self.exclusions and is_start(self.grain, self._format, self.zone, named, key)
         if is_plain and self.start <= named < (self.end or LATEST):
             return (key,)  # as is nearly always so, and found much faster
         return self.nearest(named)
+
+    def _named(self, key: str) -> datetime | None:
+        """The instant that `key` names, in whatever offset: a mapper of another zone writes its own."""
+        try:
+            return self._format.parse(key, self.zone)
+        except InvalidKey:
+            if not self._format.has_offset:
+                return None
+        try:
+            return periods.instant_of(self._format.read(key, self.zone), self.zone)
+        except (InvalidKey, OverflowError):
+            return None
 
     def _near(self, at: datetime, now: datetime | None) -> str:
         near = self.nearest(at, now)

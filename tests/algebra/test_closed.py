@@ -76,6 +76,17 @@ class TestNever:
         assert never(past, RollupMapper(StartOfHourMapper(), DayWindow()), *hours) == hours[:1]
         assert never(past, RollupMapper(StartOfDayMapper(), DayWindow()), *hours) == hours
 
+    def test_is_not_what_is_written_with_another_offset(self):
+        """A mapper of UTC asks for hours of UTC, which the asset has by the names of its own zone."""
+        form = "%Y-%m-%dT%H:%M:%S%z"
+        to_ten = HourlyPartitions(
+            utc("2026-03-09"), utc("2026-03-10T22:00"), timezone="Europe/Berlin", key_format=form
+        )
+        mapper = RollupMapper(StartOfDayMapper(input_format=form), DayWindow())
+        hours = mapper.required("2026-03-10")
+        assert mapper.counts_as("2026-03-10T01:00:00+0100") == hours[0]
+        assert never(to_ten, mapper, *hours) == hours[22:]
+
     def test_of_very_many_keys_the_first_and_the_last_are_asked_for(self, monkeypatch):
         monkeypatch.setattr(closing, "MOST_ASKED", 4)
         assert never(TWO, IdentityMapper(), *"abcdef") == ("a", "b", "e", "f")
