@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from core.models import BackfillPartition, Dag, DagRun, HeldRun, MappingProblem
 from scheduling import coming, listening, overdue, queueing, recorded, runs, whatif, without
+from scheduling.algebra import phrases
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.lacking import Lack, lacks_of
 from scheduling.algebra.timetables import AssetTimetable, PartitionedAssetTimetable
@@ -127,7 +128,12 @@ def _of_held(row: HeldRun, now: datetime) -> Explanation:
         return Explanation(row.dag, row.partition_key, Standing.NEVER, str(case), held=row)
     verdict = judge(case, now=now)
     answer = Explanation(
-        row.dag, row.partition_key, Standing.HELD, _said(f"It is held, {verdict.sentence}"), verdict, held=row
+        row.dag,
+        row.partition_key,
+        Standing.HELD,
+        phrases.ended(f"It is held, {verdict.sentence}"),
+        verdict,
+        held=row,
     )
     return _with_facts(answer, case, verdict, now)
 
@@ -141,7 +147,7 @@ def _of_ended(dag: Dag, key: str, run: DagRun) -> Explanation:
         error = run.error.strip().rpartition("\n")[2]
         sentence = f"It ran and failed at {ended}{f': {error}' if error else ''}"
         return Explanation(
-            dag, key, Standing.FAILED, _said(sentence), outcome="Run it again to try once more."
+            dag, key, Standing.FAILED, phrases.ended(sentence), outcome="Run it again to try once more."
         )
     sentence = f"Its last run was {run.state} at {ended}."
     return Explanation(dag, key, Standing.CANCELLED, sentence, outcome="Run it again, or trigger it by hand.")
@@ -154,7 +160,7 @@ def _of_nothing(dag: Dag, key: str, now: datetime) -> Explanation:
         if dag.is_active:
             runs.date_of(dag, key or None)
     except PartitionError as refusal:
-        return Explanation(dag, key, Standing.NEVER, _said(f"It can never run: {refusal}"))
+        return Explanation(dag, key, Standing.NEVER, phrases.ended(f"It can never run: {refusal}"))
     if not isinstance(timetable, (PartitionedAssetTimetable, AssetTimetable)):
         found = coming.of_key(dag, timetable, key, now=now)
         limits = queueing.of_dag(dag)
@@ -164,14 +170,14 @@ def _of_nothing(dag: Dag, key: str, now: datetime) -> Explanation:
     try:
         case = as_if_opened(dag, key, now=now)
     except BrokenDefinition as broken:
-        return Explanation(dag, key, Standing.NEVER, _said(f"It can never run: {broken}"))
+        return Explanation(dag, key, Standing.NEVER, phrases.ended(f"It can never run: {broken}"))
     verdict = judge(case, now=now)
     if _is_there(case, verdict):
         sentence = (
             "Nothing has come for it since it listens; what it needs is there, so the next event starts it."
         )
     else:
-        sentence = _said(f"Nothing holds a run of it yet: {verdict.sentence}")
+        sentence = phrases.ended(f"Nothing holds a run of it yet: {verdict.sentence}")
     return _with_facts(Explanation(dag, key, Standing.AWAITED, sentence, verdict), case, verdict, now)
 
 
@@ -182,7 +188,7 @@ def _with_facts(answer: Explanation, case: Case, verdict: Verdict, now: datetime
     lacks = lacks_of(case.listening, case.held.key, verdict, is_late=case.held.is_late)
     way = whatif.way(case, lacks, is_open=answer.held is not None)
     if way.wanted is None:
-        sentence = _said(f"It can never fire: {'; '.join(way.problems)}")
+        sentence = phrases.ended(f"It can never fire: {'; '.join(way.problems)}")
         return replace(answer, standing=Standing.NEVER, sentence=sentence)
     beyond = {(each.leaf, key) for each in verdict.progress for key in each.never}
     facts = [
@@ -207,7 +213,7 @@ def _without(answer: Explanation, facts: Sequence[Owed], never: Owed) -> Explana
     outcome = f"By itself it never fires: {why}. Reported by hand, it would count."
     if answer.held:
         return replace(answer, facts=facts, outcome=outcome)
-    sentence = _said(f"It can never run by itself: {why}")
+    sentence = phrases.ended(f"It can never run by itself: {why}")
     return replace(answer, standing=Standing.NEVER, sentence=sentence, facts=facts, outcome="")
 
 
@@ -231,7 +237,3 @@ def _is_there(case: Case, verdict: Verdict) -> bool:
     """Whether it only lacks an event by which somebody looks at it."""
     there = {each.leaf for each in verdict.progress if each.satisfied}
     return case.listening.condition.holds(lambda leaf: leaf in there)
-
-
-def _said(sentence: str) -> str:
-    return sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."

@@ -14,6 +14,7 @@ from django.db.models import Q
 
 from core.models import Dag, DefinitionSource
 from scheduling import doorbell
+from scheduling.algebra.phrases import ended
 from scheduling.doorbell import Bell
 from scheduling.runlog import storable
 
@@ -49,4 +50,4 @@ def why_not(dag: Dag) -> str:
     """Why runs of `dag` wait for its file, in words; empty if they do not."""
     if dag.executor == Dag.Executor.EXTERNAL or not (dag.source and dag.source.unloadable_until):
         return ""
-    return f"{dag.source.unloadable_why}. It is tried again every {AGAIN.seconds} seconds."
+    return f"{ended(dag.source.unloadable_why)} It is tried again every {AGAIN.seconds} seconds."

@@ -51,6 +51,11 @@ def some(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def ended(sentence: str) -> str:
+    """`sentence` with a full stop, unless it has an end of its own: `did you mean orders?`."""
+    return sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
+
+
 def are(count: int) -> str:
     """The verb for so many."""
     return "is" if count == 1 else "are"

@@ -163,6 +163,12 @@ class TestTold:
         said = why(broken.dag)
         assert (said.standing, said.sentence) == (Standing.QUEUED, hindrance.sentence)
 
+    def test_a_reason_that_ends_in_a_question_gets_no_full_stop(self, directory):
+        defined(directory, WHOLE)
+        directory.write("a", "from collections import OrderedDic")
+        [hindrance] = queueing.of_run(taken(queued()), now=NOW)
+        assert "did you mean OrderedDict? It is tried again" in hindrance.sentence
+
     def test_it_is_what_needs_a_person(self, broken):
         needs = [each for each in board.needs(health.report(NOW), now=NOW) if each.kind == "definition"]
         assert "cannot be loaded: ZeroDivisionError" in needs[0].sentence
