@@ -5,8 +5,9 @@ from statistics import fmean
 
 from scheduling.sdk import (
     CronPartitionTimetable,
+    Deadline,
+    Fire,
     HourWindow,
-    MinimumCount,
     PartitionedAssetTimetable,
     RollupMapper,
     StartOfHourMapper,
@@ -33,14 +34,17 @@ def machine_load(self, partition_key, outlet_events):
     schedule=PartitionedAssetTimetable(
         assets=machine_load,
         default_partition_mapper=RollupMapper(
-            StartOfHourMapper(input_format=MINUTE), HourWindow(), wait_policy=MinimumCount(5)
+            StartOfHourMapper(input_format=MINUTE), HourWindow(), wait_policy=Deadline("4m", Fire)
         ),
     ),
     group="this machine",
     tags=["example", "live"],
 )
 def hourly_load(self, partition_key, inlet_events, outlet_events):
-    """Sums up an hour from its fifth minute on; five more minutes, and it is summed up again."""
+    """Sums up an hour four minutes after its first reading, with five as a rule; and again with five more.
+
+    It does not wait for five: of an hour near whose end the engine was started, fewer will ever come.
+    """
     minutes = {
         event.partition_key: event.extra["load"]
         for event in inlet_events[machine_load][-120:]

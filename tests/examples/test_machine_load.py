@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from core.models import AssetEvent, Dag, DagRun, Partition
+from core.models import AssetEvent, Dag, DagRun, HeldRun, Partition
 from scheduling import demo, events
 from scheduling.events import EventReport
 from tests.engine import world
@@ -77,6 +77,15 @@ def test_hours_are_kept_apart(watch):
     live(watch, 70)
     assert set(world.fired("hourly_load")) == {"2026-03-11T09", "2026-03-11T10"}
     assert not DagRun.objects.exclude(state="success").exists()
+
+
+def test_an_hour_of_which_few_minutes_came_is_summed_up_nevertheless(watch):
+    """An engine that starts at three minutes to ten: no more of that hour will ever come."""
+    watch.now = START + 56 * MINUTE
+    live(watch, 20)
+    assert world.fired("machine_load")[:3] == [f"2026-03-11T09:{minute}" for minute in (57, 58, 59)]
+    assert world.fired("hourly_load")[0] == "2026-03-11T09"
+    assert not HeldRun.objects.held().filter(partition_key="2026-03-11T09").exists()
 
 
 def test_time_without_an_engine_is_not_made_up(watch):
