@@ -10,8 +10,8 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
-from partitions_site.templatetags.screens import percent, pictured, thousands
-from scheduling.board import NOT_DEFINED, Heat, Look, PlannedKey, Tally, number
+from partitions_site.templatetags.screens import percent, picture, thousands
+from scheduling.board import NOT_DEFINED, Heat, PlannedKey, Tally, number
 from scheduling.board.squares import Cell, Grid, Head, Row
 
 register = template.Library()
@@ -71,8 +71,7 @@ def stretches(parts: Sequence[tuple[str, int]], total: int, style: str = "") -> 
 
 
 def _planned(row: PlannedKey) -> str:
-    name = pictured(row.state)
-    look = "c k" if name == "skipped" else f"c {Look[name.upper()].letter}"
+    look = f"c {picture(row.state)}"
     words = f"{row.key}: {row.state}" + (f", {row.reason}" if row.reason else "")
     if row.run:
         address = reverse("run", args=[row.run])

@@ -26,8 +26,6 @@ UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
 
 PICTURED = {
     "success": "materialized",
-    "queued": "missing",
-    "cancelled": "skipped",
     "waiting": "held",
     "settling": "held",
     "paused": "missing",
@@ -42,6 +40,9 @@ PICTURED = {
     "nothing": "skipped",
 }
 """Which of the pictures of a partition's state another state borrows."""
+
+LETTERS = {"queued": "u", "cancelled": "z", "skipped": "k"}
+"""The squares of states that a partition has not."""
 
 
 @register.simple_tag
@@ -163,8 +164,8 @@ def standing_picture(standing: str) -> str:
 @register.filter
 def picture(name: str) -> str:
     """The class of the square that a state has in a grid."""
-    shown = PICTURED.get(name, name)
-    return "k" if shown == "skipped" else Look[shown.upper()].letter
+    shown = pictured(name)
+    return LETTERS.get(shown) or Look[shown.upper()].letter
 
 
 @register.filter

@@ -22,7 +22,7 @@ class TestList:
         page = read(visitor.get("/dags"))
         assert "when all hours of hourly have arrived" in page.text
         assert page.links["sum"] == "/dags/sum"
-        [square] = [each for each in page.all("a") if each.attributes.get("class") == "c n"]
+        [square] = [each for each in page.all("a") if each.attributes.get("class") == "c u"]
         assert square.attributes["aria-label"] == "2026-03-09: queued"
 
     def test_is_filtered_by_name(self, visitor):

@@ -92,6 +92,10 @@ class TestState:
         assert 'class="state s-failed"' in screens.state("broken")
         assert screens.picture("success") == Look.MATERIALIZED.letter
 
+    def test_states_of_runs_and_keys_differ_in_their_squares(self):
+        states = ("success", "queued", "running", "failed", "cancelled", "skipped", "held", "ready")
+        assert len({screens.picture(each) for each in states}) == len(states)
+
     def test_words_are_no_markup(self):
         assert "<b>" not in screens.state("failed", "<b>")
 
