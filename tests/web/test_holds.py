@@ -54,6 +54,7 @@ class TestList:
     def test_verdicts_are_counted_and_narrow_the_list(self, visitor, day):
         page = read(visitor.get("/held"))
         assert page.links["1 waiting"] == "?verdict=waiting"
+        assert "1 waiting" not in read(visitor.get("/held?dag=sum")).links
         assert "2026-03-10" not in read(visitor.get("/held?verdict=broken")).links
 
     def test_is_narrowed_to_those_that_wait_for_an_asset(self, visitor, day):
