@@ -17,13 +17,17 @@ State = DagRun.State
 
 @dataclass(frozen=True, slots=True)
 class Vital:
-    """One kind of process: when it was last seen, how many are alive, and what that means in a sentence."""
+    """One kind of process: when it was last seen, how many are alive, and what that means in words."""
 
     kind: str
     is_alive: bool
     alive: int
     last_seen_at: datetime | None
-    sentence: str
+    words: str
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.kind}: {self.words}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +124,18 @@ def _vital(name: str, kind: Pulse.Kind, pulses: list[Pulse], now: datetime) -> V
     alive = sum(at >= now - patience() for at in seen)
     last = max(seen, default=None)
     if alive:
-        sentence = f"{name}: {'running to their end' if kind == Pulse.Kind.SWEEP else f'{alive} alive'}"
+        words = "running to their end" if kind == Pulse.Kind.SWEEP else f"{alive} alive"
     elif last:
-        seconds = int((now - last).total_seconds())
-        sentence = f"{name}: silent for {some(seconds, 'second')}; {_MEANS[Pulse.Kind(kind)]}"
+        words = f"silent for {_length(now - last)}; {_MEANS[Pulse.Kind(kind)]}"
     else:
-        sentence = f"{name}: never seen; {_START[Pulse.Kind(kind)]}"
-    return Vital(name, alive > 0, alive, last, sentence)
+        words = f"never seen; {_START[Pulse.Kind(kind)]}"
+    return Vital(name, alive > 0, alive, last, words)
+
+
+def _length(silence: timedelta) -> str:
+    """Whole seconds, and minutes of more than two."""
+    seconds = int(silence.total_seconds())
+    return some(seconds, "second") if seconds < 120 else some(seconds // 60, "minute")
 
 
 _MEANS = {

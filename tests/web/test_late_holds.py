@@ -95,7 +95,7 @@ class TestLate:
 
     def test_the_first_page_begins_with_what_is_late(self, visitor, late):
         text = read(visitor.get("/")).text
-        assert "sum 2026-03-10 is waiting on 2 of 24: hours 09, 22, late" in text
+        assert "sum 2026-03-10 is waiting on 2 of 24: hours 09, 22; was due" in text
 
     def test_health_counts_them(self, visitor, late):
         assert "1 held run : a key that should have come is missing" in read(visitor.get("/health")).text

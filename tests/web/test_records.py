@@ -166,7 +166,7 @@ class TestHealth:
     def test_tells_what_is_silent_and_since_when(self, visitor):
         health.pulse("beat", Pulse.Kind.BEAT, now=timezone.now() - timedelta(minutes=10))
         page = read(visitor.get("/health"))
-        assert "silent for" in page.text
+        assert "beat silent for 10 minutes; workers look for work" in " ".join(page.text.split())
         assert "Engine needs you" in page.text
 
     def test_the_dot_alone_can_be_asked_for(self, visitor):
