@@ -49,11 +49,9 @@ class PartitionedRunsOut(serializers.Serializer[Any]):
     asset_expressions = JsonObject(allow_null=True)
 
 
-class PendingAssetOut(serializers.Serializer[Any]):
-    asset_id = serializers.IntegerField(allow_null=True)
-    asset_name = serializers.CharField()
-    asset_uri = serializers.CharField()
-    received = serializers.BooleanField(source="is_satisfied")
+class CountedAsset(serializers.Serializer[Any]):
+    """What of one asset has come, and what is needed."""
+
     received_count = serializers.IntegerField()
     required_count = serializers.IntegerField()
     received_keys = serializers.ListField(child=serializers.CharField())
@@ -64,6 +62,13 @@ class PendingAssetOut(serializers.Serializer[Any]):
 
     def get_mapper_error(self, asset: dict[str, Any]) -> bool:
         return bool(asset["error"])
+
+
+class PendingAssetOut(CountedAsset):
+    asset_id = serializers.IntegerField(allow_null=True)
+    asset_name = serializers.CharField()
+    asset_uri = serializers.CharField()
+    received = serializers.BooleanField(source="is_satisfied")
 
 
 class PendingRunOut(serializers.Serializer[Any]):
@@ -79,21 +84,11 @@ class PendingRunOut(serializers.Serializer[Any]):
     asset_expression = JsonObject(allow_null=True)
 
 
-class NextAssetOut(serializers.Serializer[Any]):
+class NextAssetOut(CountedAsset):
     id = serializers.IntegerField(source="asset_id", allow_null=True)
     name = serializers.CharField(source="asset_name")
     uri = serializers.CharField(source="asset_uri")
     last_update = Instant(allow_null=True)
-    received_count = serializers.IntegerField()
-    required_count = serializers.IntegerField()
-    received_keys = serializers.ListField(child=serializers.CharField())
-    required_keys = serializers.ListField(child=serializers.CharField())
-    is_rollup = serializers.BooleanField()
-    mapper_error = serializers.SerializerMethodField()
-    asset_inactive = serializers.BooleanField()
-
-    def get_mapper_error(self, asset: dict[str, Any]) -> bool:
-        return bool(asset["error"])
 
 
 class NextRunOut(serializers.Serializer[Any]):
