@@ -25,6 +25,7 @@ INSTALL = {
     "Chromium": "apt-get install chromium",
 }
 RUNNING_POSTGRES = "postgres://postgres@127.0.0.1:5432/postgres"
+EMPTY = "template1"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -64,7 +65,7 @@ def postgres() -> Iterator[str]:
 
 
 @contextmanager
-def empty_postgres_database(server: str, name: str, template: str = "template1") -> Iterator[str]:
+def empty_postgres_database(server: str, name: str, template: str = EMPTY) -> Iterator[str]:
     """A new database `name` on `server`, dropped afterwards whoever is connected to it.
 
     :param template: the name of a database that it begins as a copy of.

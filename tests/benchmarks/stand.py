@@ -24,6 +24,8 @@ from tests.benchmarks.figures import Figure, report, scale_asked
 
 HOME = Path(__file__).parents[2]
 TICK = os.sysconf("SC_CLK_TCK")
+MIGRATED = "PARTITA_TEST_MIGRATED"
+"""Names a database with nothing but the tables, to begin with a copy of it."""
 
 
 class Site:
@@ -151,11 +153,13 @@ def site() -> Iterator[Site]:
     with ExitStack() as stack:
         server = stack.enter_context(servers.postgres())
         redis_url = stack.enter_context(servers.private_redis())
-        url = stack.enter_context(servers.empty_postgres_database(server, f"partita_benchmark_{os.getpid()}"))
+        name, migrated = f"partita_benchmark_{os.getpid()}", os.environ.get(MIGRATED)
+        template = migrated or servers.EMPTY
+        url = stack.enter_context(servers.empty_postgres_database(server, name, template))
         directory = stack.enter_context(tempfile.TemporaryDirectory())
         made = Site(directory, url, redis_url)
         os.environ.update(made.environment)
-        _prepare()
+        _prepare(makes_tables=not migrated)
         stack.callback(made.stop)
         yield made
 
@@ -166,12 +170,13 @@ def resident(pid: int | str = "self") -> int:
     return int(status.partition("VmRSS:")[2].split()[0])
 
 
-def _prepare() -> None:
+def _prepare(*, makes_tables: bool) -> None:
     import django
     from django.core.management import call_command
 
     django.setup()
-    call_command("migrate", verbosity=0)
+    if makes_tables:
+        call_command("migrate", verbosity=0)
 
 
 def _cpu(pid: int) -> float:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks.figures import Figure, percentile, report
+from tests.benchmarks.stand import MIGRATED
 
 HOME = Path(__file__).parents[2]
 FIGURES = {"intake": 6, "bulk_intake": 4, "firing": 6, "many_ticks": 2, "fullness": 7, "memory": 4}
@@ -19,10 +20,10 @@ LINE = re.compile(r"^.{60,}? +[\d.,]+ (rows/s|events/s|ms|s|x|MiB) .* \d+\.\d\d(
 @pytest.mark.slow
 @pytest.mark.timeout(280)
 @pytest.mark.parametrize("name", FIGURES)
-def test_it_runs_to_its_end_and_prints_its_figures(name, postgres_server, redis_url):
+def test_it_runs_to_its_end_and_prints_its_figures(name, postgres_server, migrated, redis_url):
     ended = subprocess.run(
         [sys.executable, "-m", f"tests.benchmarks.{name}", "--scale", "0.001"],
-        env=os.environ | {"PARTITA_TEST_POSTGRES": postgres_server},
+        env=os.environ | {"PARTITA_TEST_POSTGRES": postgres_server, MIGRATED: migrated},
         cwd=HOME,
         capture_output=True,
         text=True,
