@@ -1,11 +1,13 @@
 """Every screen for everybody: axe finds nothing serious, nothing overflows a phone, no script complains."""
 
+from collections.abc import Iterator
+
 import pytest
 from django.urls import resolve
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, ViewportSize
 
 from partitions_site.web.urls import urlpatterns
-from tests.browser.axe import AXE, offences
+from tests.browser.axe import AXE, OF_COLOURS, offences
 from tests.browser.chromium import watch
 from tests.browser.posting import post
 from tests.browser.unattended import STATES
@@ -79,6 +81,7 @@ SCREENS = {
     "not found": "/assets/nothing-of-the-kind",
 }
 
+WIDE = ViewportSize(width=1280, height=720)
 
 ELSEWHERE = {
     *("login", "oidc", "oidc_callback", "logout", "theme"),
@@ -122,10 +125,52 @@ def test_no_screen_is_left_out():
     assert {each.name for each in urlpatterns} - names == ELSEWHERE
 
 
-@pytest.mark.parametrize("address", SCREENS.values(), ids=SCREENS)
-def test_axe_finds_nothing(visitor: Page, address: str):
-    visitor.goto(address)
-    assert offences(visitor) == []
+@pytest.fixture(scope="module")
+def tab(browser: Browser, installation: Installation, session: dict[str, object]) -> Iterator[Page]:
+    context = browser.new_context(
+        base_url=installation.address(), storage_state=session, viewport=WIDE, color_scheme="light"
+    )
+    context.add_init_script(path=AXE)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def complaints(tab: Page) -> list[str]:
+    return watch(tab)
+
+
+@pytest.fixture(scope="module", params=SCREENS.values(), ids=SCREENS)
+def screen(request: pytest.FixtureRequest, tab: Page, complaints: list[str]) -> Page:
+    """Each screen, which is loaded once for all that is asked of it."""
+    complaints.clear()
+    tab.goto(request.param)
+    return tab
+
+
+def test_no_screen_makes_the_console_complain(screen: Page, complaints: list[str]):
+    """The content security policy reports there what it refuses: an inline style, a foreign script."""
+    expected = ["Failed to load resource: the server responded with a status of 404 (Not Found)"]
+    assert complaints == (expected if screen.url.endswith(SCREENS["not found"]) else [])
+
+
+def test_axe_finds_nothing(screen: Page):
+    assert offences(screen) == []
+
+
+def test_axe_finds_nothing_in_the_dark(screen: Page):
+    screen.emulate_media(color_scheme="dark")
+    found = offences(screen, OF_COLOURS)
+    screen.emulate_media(color_scheme="light")
+    assert found == []
+
+
+@pytest.mark.parametrize("width", [390, 720])
+def test_nothing_is_wider_than_a_narrow_window(screen: Page, width: int):
+    screen.set_viewport_size({"width": width, "height": 800})
+    overflow = screen.evaluate("document.documentElement.scrollWidth - innerWidth")
+    screen.set_viewport_size(WIDE)
+    assert overflow <= 0
 
 
 def test_axe_finds_nothing_in_a_dialog(visitor: Page):
@@ -142,24 +187,6 @@ def test_axe_finds_nothing_before_the_sign_in(browser: Browser, installation: In
     page = context.new_page()
     page.goto("/sign-in")
     assert offences(page) == []
-    context.close()
-
-
-@pytest.mark.parametrize("width", [390, 720])
-def test_nothing_is_wider_than_a_narrow_window(
-    browser: Browser, installation: Installation, session: dict[str, object], width: int
-):
-    context = browser.new_context(
-        base_url=installation.address(), storage_state=session, viewport={"width": width, "height": 800}
-    )
-    page = context.new_page()
-    wide = {}
-    for name, address in SCREENS.items():
-        page.goto(address)
-        overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-        if overflow > 0:
-            wide[name] = overflow
-    assert wide == {}
     context.close()
 
 
@@ -211,18 +238,4 @@ def test_the_first_page_of_a_phone_begins_with_what_it_is_about(
     assert first is not None
     assert chips["height"] < 45
     assert first["y"] < 260
-    context.close()
-
-
-def test_no_screen_makes_the_console_complain(
-    browser: Browser, installation: Installation, session: dict[str, object]
-):
-    """The content security policy reports there what it refuses: an inline style, a foreign script."""
-    context = browser.new_context(base_url=installation.address(), storage_state=session)
-    page = context.new_page()
-    complaints = watch(page)
-    for name, address in SCREENS.items():
-        page.goto(address)
-        expected = ["Failed to load resource: the server responded with a status of 404 (Not Found)"]
-        assert complaints == (expected if name == "not found" else []), name
     context.close()
