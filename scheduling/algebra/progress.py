@@ -1,7 +1,7 @@
 """How far a held run has come with each asset that its Dag listens to."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from scheduling.algebra.closed import Closed
@@ -73,6 +73,17 @@ class Progress:
     def renewed_count(self) -> int:
         """The received keys that nothing which fired before has consumed as they are now."""
         return int(self.renewed) if self.required is None else len(self.received) - len(self.consumed)
+
+    def anew(self) -> "Progress":
+        """The same where only that counts which has come since it last fired."""
+        if self.required is None or not self.consumed:
+            return self
+        left = frozenset((*self.missing, *self.consumed))
+        return replace(
+            self,
+            received=tuple(key for key in self.received if key not in left),
+            missing=tuple(key for key in self.required if key in left),
+        )
 
     def sentence(self) -> str:
         """What this asset still lacks: `3 of 24: hours 09, 11, 22`; if any will do, how many more."""

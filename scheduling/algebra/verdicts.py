@@ -95,7 +95,7 @@ def judge(listening: Listening, held: Held, now: datetime) -> Verdict:
     arrived = (lambda leaf: by_leaf[leaf].renewed) if restart else (lambda leaf: by_leaf[leaf].satisfied)
     if not listening.condition.holds(arrived):
         return _given_up(listening, held, by_leaf, arrived, now) or _held_back(
-            listening.condition, by_leaf, arrived, _next_deadline(listening, held, now)
+            listening.condition, by_leaf, arrived, _next_deadline(listening, held, now), anew=restart
         )
     if held.paused:
         return Verdict(Kind.PAUSED, "complete; the Dag is paused", progress)
@@ -144,8 +144,10 @@ def _held_back(
     by_leaf: Mapping[Leaf, Progress],
     arrived: Callable[[Leaf], bool],
     until: datetime | None,
+    *,
+    anew: bool,
 ) -> Verdict:
-    """Name what is lacking; worse than lacking is what can never come."""
+    """Name what is lacking, or has to come `anew`; worse than lacking is what can never come."""
     progress = tuple(by_leaf.values())
     lacking = [each for each in progress if not arrived(each.leaf)]
     if not condition.holds(lambda leaf: not by_leaf[leaf].error):
@@ -157,7 +159,7 @@ def _held_back(
     if not condition.holds(lambda leaf: not _is_hopeless(by_leaf[leaf])):
         beyond = "; ".join(each.sentence() for each in lacking if each.is_beyond)
         return Verdict(Kind.UNREACHABLE, f"can never fire by itself: {beyond}", progress, until)
-    words = "; ".join(_about(each, progress) for each in lacking)
+    words = "; ".join(_about(each.anew() if anew else each, progress) for each in lacking)
     return Verdict(Kind.WAITING, f"waiting on {words}{_not_counted(progress)}", progress, until)
 
 

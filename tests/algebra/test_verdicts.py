@@ -186,7 +186,8 @@ class TestLaterRounds:
 
     def test_restart_counts_this_round_only(self):
         assert self.late(Late.RESTART, {A: fresh("tw", "jp", "us")}).may_fire
-        assert "jp" in self.late(Late.RESTART).sentence or self.late(Late.RESTART).kind is Kind.WAITING
+        waiting = self.late(Late.RESTART, {A: stale("jp", "us") | fresh("tw")})
+        assert (waiting.kind, waiting.sentence) == (Kind.WAITING, "waiting on 2 of 3: keys jp, us")
 
     def test_a_late_key_of_a_partition_that_is_only_marked_fires_nothing(self):
         verdict = self.late(Late.MARK_STALE, {A: fresh("tw", "jp", "us")}, NOW + timedelta(days=1))
