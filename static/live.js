@@ -97,14 +97,16 @@
     htmx.trigger(target, "htmx:abort");
     htmx.ajax("GET", address, { target, ...options });
   };
-  // Squares of a grid leave out of their addresses what is selected: it may be long, and there are many. The total of
-  // a row selects another.
+  // Squares of a grid leave out of their addresses what is selected: it may be long, and there are many. The other
+  // links of a board do where it is long. The total of a row selects another, and one link nothing.
   const selected = (link) => {
-    if (!link.closest("table[data-grid]")) return link.getAttribute("href");
     const address = new URL(link.href);
+    const isOfBoard = document.getElementById("board") && address.pathname === location.pathname;
+    if (!isOfBoard || "clears" in link.dataset || address.searchParams.has("sel")) return link.getAttribute("href");
     const here = new URLSearchParams(location.search);
-    if (address.searchParams.has("sel")) return address.search;
-    for (const name of ["sel", "only"]) if (here.has(name)) address.searchParams.set(name, here.get(name));
+    for (const name of ["sel", "only"]) {
+      if (here.has(name) && !address.searchParams.has(name)) address.searchParams.set(name, here.get(name));
+    }
     return address.search;
   };
   document.addEventListener("click", (event) => {

@@ -23,6 +23,9 @@ UNEXPECTED = "unexpected"
 SHORT = "short"
 """In place of a state: partitions whose run a person fired without some keys."""
 
+MOST_REPEATED = 300
+"""Characters of a selection that each of the links around a board repeats."""
+
 WITHIN = "in."
 """What the name of a dimension stands after in the address, with the value that it is narrowed to."""
 
@@ -47,10 +50,20 @@ MEANS: dict[str, Callable[[str], object]] = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """`query`: what of the address means something. Each of a thousand squares repeats it in its link."""
+    """`query`: what of the address means something."""
 
     query: QueryDict
     dimensions: list[Dimension]
+
+    @property
+    def repeated(self) -> QueryDict:
+        """What links to the same board repeat: a long selection is left out, and live.js puts it back."""
+        if len(self.selection) <= MOST_REPEATED:
+            return self.query
+        query = self.query.copy()
+        del query["sel"]
+        query.pop("only", None)
+        return query
 
     @property
     def zoom(self) -> str:

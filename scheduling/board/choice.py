@@ -13,6 +13,10 @@ from scheduling.algebra.subsets import Subset, keys_of
 from scheduling.board.cells import Cells, Look, Tally
 from scheduling.board.defined import Defined
 from scheduling.board.labels import Place, label_of, segments_of
+from scheduling.board.room import written
+
+LONGEST = 12_000
+"""Bytes of a selection, as addresses have it: a page, and what it asks for, repeat it."""
 
 SOME = 10
 """Keys before the last one with which an example begins."""
@@ -45,6 +49,9 @@ class Choice:
 
 def choose(asset: Asset, cells: Cells, text: str, only: Look | None, *, now: datetime) -> Choice:
     """The partitions that a typed selection means. Its tally counts those of all looks."""
+    if written(text) > LONGEST:
+        size = f"{len(text):,} characters"
+        return Choice("", wrong=f"A selection of {size} is too long: select by ranges, or all.")
     try:
         meant = _meant(asset, cells, text, now)
     except InvalidSelection as error:

@@ -30,7 +30,7 @@ Units = tuple[int, int]
 MOST_NAMED = 500
 """Keys without time that are shown with their names; of more there is a list."""
 
-MOST_WRITTEN = 40_000
+MOST_WRITTEN = 32_000
 """Bytes of their names, as addresses have them; each is written four times."""
 
 MOST_NAMES, LINE = 8, 96

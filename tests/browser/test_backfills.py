@@ -214,6 +214,21 @@ class TestSelection:
         expect(page.locator("a.c.on")).to_have_count(0)
         assert "sel=" not in page.url
 
+    def test_a_long_one_stays_where_links_leave_it_out(self, page: Page, installation):
+        emit(installation, "2026-03-30")
+        text = ", ".join(f"2026-03-{number:02}" for number in range(1, 32))
+        page.goto(f"{GRID}&sel={text}")
+        states = page.get_by_role("navigation", name="Only those in one state")
+        missing = states.get_by_role("link").filter(has_text="missing")
+        for found in ("missing ones of 31", "31 partitions selected"):
+            missing.click()
+            expect(page.locator("#chosen")).to_contain_text(found)
+        page.get_by_role("navigation", name="Neighbouring periods").get_by_role("link").first.click()
+        expect(page.get_by_label("Select", exact=True)).to_have_value(text)
+        page.get_by_role("link", name="Clear").click()
+        expect(page.locator("#chosen")).to_be_empty()
+        assert "sel=" not in page.url
+
     def test_one_partition_can_be_triggered(self, page: Page):
         page.goto(GRID + "&sel=2026-03-31")
         page.get_by_role("group", name="Selection").get_by_role(
