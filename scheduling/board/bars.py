@@ -26,13 +26,16 @@ Strips = tuple[tuple[int, int], ...]
 
 SHAPES: dict[Look, Strips] = {
     Look.MATERIALIZED: ((5, 15),),
-    Look.STALE: ((5, 4), (11, 9)),
+    Look.STALE: ((5, 4),),
     Look.RUNNING: ((5, 4), (16, 4)),
     Look.MISSING: ((15, 5),),
     Look.HELD: ((5, 3), (11, 3), (17, 3)),
     Look.FAILED: ((0, 20),),
 }
-"""Columns of one look and no data: failed sticks out, missing lies low, held is striped."""
+"""Columns of one look and no other data: failed sticks out, missing lies low, held is striped.
+
+What is stale has data, and stands over it as over other data.
+"""
 
 CAPS: dict[Look, Strips] = {
     Look.STALE: ((5, 4),),
@@ -177,7 +180,8 @@ def _strokes(columns: Sequence[Tally]) -> Iterator[Stroke]:
         at += wide
     for (look, filled), found in sorted(spans.items()):
         shape = CAPS[look] if filled else SHAPES[look]
-        yield Stroke(look, filled, _path(found, shape), _path(found, BELOW[filled]))
+        below = BELOW[-1] if look is Look.STALE and not filled else BELOW[filled]
+        yield Stroke(look, filled, _path(found, shape), _path(found, below))
 
 
 def _marks(cells: Cells, positions: range, most: int, late: Late) -> str:
