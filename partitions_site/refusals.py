@@ -4,7 +4,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from partitions_site import grants
-from partitions_site.roles import GRANTS
+from partitions_site.roles import GRANTS, VIEWER
 from scheduling import belonging
 from scheduling.belonging import Thing
 
@@ -30,6 +30,13 @@ def holders(right: str) -> list[str]:
     names = list(GRANTS)
     first = next((at for at, each in enumerate(GRANTS.values()) if _names(each, right)), len(names) - 1)
     return names[first:]
+
+
+def may_all_of(user: Any, role: str) -> bool:
+    """Whether `user` may do everywhere what `role` adds to those before it, as far as pages ask for it."""
+    if role == VIEWER:
+        return True
+    return all(user.has_perm(right) for right in RIGHTS if holders(right)[0] == role)
 
 
 def what_it_takes(user: Any, right: str, thing: Thing | None = None) -> str:

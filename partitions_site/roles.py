@@ -39,6 +39,15 @@ GRANTS: dict[str, tuple[str, ...]] = {
 }
 """The rights that each role adds; a `*` stands for any ending."""
 
+WORDS: dict[str, str] = {
+    VIEWER: "Looks at everything, and changes nothing.",
+    OPERATOR: "Also records events, triggers Dags, runs again, marks and cancels runs, fires and cancels held"
+    " runs, backfills, pauses Dags and sensors, and adds and removes keys.",
+    EDITOR: "Also takes data and events back, deletes runs, and makes and changes pools.",
+    ADMIN: "Also changes how Dags listen, and says who comes in and what they may.",
+}
+"""What each role may do, for people; each may do what those before it may."""
+
 
 def ensure_roles(using: str = "default", **_: Any) -> None:
     """Make the four groups and give each what `GRANTS` says it has."""

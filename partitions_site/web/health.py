@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from core.models import Pulse
+from partitions_site import refusals, roles
 from partitions_site.web.http import HtmxRequest, answer, later, sight_of
 from scheduling import board
 from scheduling import health as engine
@@ -35,8 +36,14 @@ def health(request: HtmxRequest) -> HttpResponse:
         "unjudged": later(lambda: list(held[:SHOWN])),
         "versions": later(_versions),
         "embedded": settings.EMBEDDED,
+        "roles": later(_roles, request),
     }
     return answer(request, "health/health.html", ("health/_pulse.html", "health/_now.html"), context)
+
+
+def _roles(request: HtmxRequest) -> list[tuple[str, str, bool]]:
+    """Each role, what it may do, and whether whoever looks may do that."""
+    return [(name, words, refusals.may_all_of(request.user, name)) for name, words in roles.WORDS.items()]
 
 
 def _versions() -> list[tuple[str, str]]:

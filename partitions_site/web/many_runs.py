@@ -9,7 +9,7 @@ from core.models import DagRun
 from partitions_site.web import several
 from partitions_site.web.confirm import Question
 from partitions_site.web.http import HtmxRequest, allowed, back_to, deed
-from partitions_site.web.runs import CHANGE, ENDS
+from partitions_site.web.runs import CHANGE, ENDS, MARKING
 from partitions_site.web.selecting import runs_of
 from partitions_site.web.several import Deed
 from scheduling import corrections
@@ -96,6 +96,7 @@ def mark(request: HtmxRequest) -> HttpResponse:
         return Question(
             title=f"Mark {some(len(rows), 'run')}?",
             sentences=(
+                MARKING,
                 "Those that are so already are left as they are.",
                 *(
                     ("Whatever a worker still does for one that has not ended is not recorded.",)

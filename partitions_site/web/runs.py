@@ -39,6 +39,8 @@ ENDS = (
 )
 """How a person may say that a run has ended."""
 
+MARKING = "Marking changes what is said of a run. It runs nothing, and writes or takes back no data."
+
 
 @require_safe
 def runs(request: HtmxRequest) -> HttpResponse:
@@ -132,7 +134,7 @@ def mark(request: HtmxRequest, pk: int) -> HttpResponse:
     question = Question(
         title=f"Mark the run of {row.dag} for {for_keys(row)}?",
         sentences=(
-            f"It is {row.state}.",
+            f"It is {row.state}. {MARKING}",
             *(("Whatever its worker still does for it is not recorded.",) if is_open else ()),
         ),
         button="Mark",

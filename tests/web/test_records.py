@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from core.models import DefinitionSource, HeldRun, Pulse
+from partitions_site import roles
 from scheduling import health, journal, runs
 from scheduling.runs import Ask
 from tests.engine import world
@@ -168,6 +169,15 @@ class TestHealth:
         page = read(visitor.get("/health"))
         assert "beat silent for 10 minutes; workers look for work" in " ".join(page.text.split())
         assert "Engine needs you" in page.text
+
+    def test_says_what_each_role_may_and_which_of_it_whoever_looks(self, visitor, visitor_of):
+        page = read(visitor.get("/health"))
+        assert "viewer Looks at everything, and changes nothing. you may" in page.text
+        assert "fires and cancels held runs" in page.text
+        assert page.text.count("you may") == 2
+        assert read(visitor_of(roles.VIEWER).get("/health")).text.count("you may") == 1
+        assert read(visitor_of(roles.ADMIN).get("/health")).text.count("you may") == 4
+        assert list(roles.WORDS) == list(roles.GRANTS)
 
     def test_the_dot_alone_can_be_asked_for(self, visitor):
         page = read(visitor.part("/health", "pulse"))

@@ -202,7 +202,8 @@ class TestMark:
     def test_says_how_a_run_ended_and_keeps_the_reason(self, visitor, run):
         claims.fail(world.start(run), "boom", at=NOW)
         asked = read(visitor.get(f"/runs/{run.pk}/mark"))
-        assert "Mark the run of nightly for 2026-03-09? It is failed." in asked.text
+        assert "Mark the run of nightly for 2026-03-09? It is failed. Marking" in asked.text
+        assert "It runs nothing, and writes or takes back no data." in asked.text
         assert [each.attributes["value"] for each in asked.all("input", name="as")] == ["success"]
         answer = visitor.post(f"/runs/{run.pk}/mark", {"as": "success", "reason": "mended by hand"})
         assert answer["Location"] == f"/runs/{run.pk}"
