@@ -1,5 +1,7 @@
 """Held runs are fired and cancelled by hand."""
 
+from datetime import timedelta
+
 import pytest
 
 from core.models import DagRun, Dependency, HeldRun, JournalEntry
@@ -79,6 +81,15 @@ class TestCancel:
         page = read(visitor.get(f"/held/{day.pk}"))
         assert "Reason a test" in page.text
         assert page.links["what was done to it"] == "/journal?dag=sum&key=2026-03-10"
+
+    def test_its_page_says_from_when_until_when_it_was_held(self, visitor, day):
+        assert "Held since" in read(visitor.get(f"/held/{day.pk}")).text
+        HeldRun.objects.update(opened_at=NOW)
+        visitor.post(f"/held/{day.pk}/cancel")
+        HeldRun.objects.update(closed_at=NOW + timedelta(minutes=5))
+        text = read(visitor.get(f"/held/{day.pk}")).text
+        assert "Held from 2026-03-11 09:10:00 UTC Until 2026-03-11 09:15:00 UTC 5 min" in text
+        assert "Held since" not in text
 
     def test_asks_first(self, visitor, day):
         page = read(visitor.part(f"/held/{day.pk}/cancel", "dialog"))
