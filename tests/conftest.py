@@ -6,12 +6,12 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import hypothesis
 import pytest
 from django.conf import settings
-from django.db import connection
+from django.db import connection, transaction
 
 from tests import servers
 
@@ -81,6 +81,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     )
     for reason, count in Counter(reason for reason in reasons if reason.startswith("needs")).items():
         terminalreporter.write_line(f"NOT RUN HERE: {count} tests. {reason}", yellow=True)
+
+
+@pytest.fixture(scope="module")
+def db_of_the_file(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """For fixtures of a file: what they write is there in each of its tests, and gone after the last."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 @pytest.fixture(scope="session")

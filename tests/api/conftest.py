@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import Group, User
@@ -11,15 +10,13 @@ from rest_framework.test import APIClient
 
 from core.models import Asset, DagRun
 from partitions_site import roles
-from scheduling import claims, holds
-from tests.api.defining import define
+from scheduling import claims
+from tests.api.defining import LAB, define, settle_all
 from tests.api.groups import MARK, OURS, THEIRS, build
 from tests.api.listed import NAMES, NOW
 from tests.api.scheduled import URL
 from tests.backfills.play import daily, producer
 from tests.engine.world import RUNTIME, dag
-
-LAB = str(Path(__file__).with_name("lab.py"))
 
 
 @pytest.fixture
@@ -73,12 +70,7 @@ def anyone() -> APIClient:
 @pytest.fixture
 def settle() -> Callable[[], None]:
     """Lets the engine do all it would do now: map events, judge what they touched."""
-
-    def settle() -> None:
-        while holds.route_pending(now=timezone.now()) or holds.judge_due(now=timezone.now()):
-            pass
-
-    return settle
+    return settle_all
 
 
 @pytest.fixture

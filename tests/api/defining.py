@@ -1,5 +1,6 @@
 """Definitions worked out once, and written as rows into the database of each test that wants them."""
 
+from pathlib import Path
 from typing import Any
 
 from django.apps import apps
@@ -7,7 +8,10 @@ from django.db import connection, models, transaction
 from django.utils import timezone
 
 from core.models import Asset, Dag, DefinitionSource, Dependency, EntryCount, JournalEntry, Outlet
-from scheduling import definitions
+from scheduling import definitions, holds
+
+LAB = str(Path(__file__).with_name("lab.py"))
+"""What most tests of the API define."""
 
 WRITTEN = (DefinitionSource, Asset, Dag, Outlet, Dependency, JournalEntry)
 """What definitions write, each after what it refers to."""
@@ -29,6 +33,12 @@ def define(path: str) -> None:
     if is_alone:
         assert _filled() <= {*WRITTEN, EntryCount}  # triggers write the last one
         _kept[path] = now, {model: _read(model) for model in WRITTEN}
+
+
+def settle_all() -> None:
+    """All that the engine would do now: map events, judge what they touched."""
+    while holds.route_pending(now=timezone.now()) or holds.judge_due(now=timezone.now()):
+        pass
 
 
 def _filled() -> set[type[models.Model]]:

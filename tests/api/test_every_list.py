@@ -8,14 +8,18 @@ from itertools import product
 from pkgutil import iter_modules
 
 import pytest
+from django.contrib.auth.models import Group, User
 from django.http import QueryDict
+from rest_framework.test import APIClient
 
 from core.models import Asset, AssetEvent
 from partitions_site import api as package
+from partitions_site import roles
 from partitions_site.api import assets, cursors, pages
 from partitions_site.api.errors import BadRequest, Invalid, Unprocessable
 from scheduling.algebra import specs
 from scheduling.algebra.partitions import DynamicPartitions
+from tests.api.defining import LAB, define, settle_all
 from tests.api.listings import LISTS
 from tests.engine.world import asset
 
@@ -38,9 +42,15 @@ def each(request):
     return listing, rows
 
 
-@pytest.fixture
-def some(api, lab, settle):
-    """A few rows in every table, some of them alike."""
+@pytest.fixture(scope="module")
+def some(db_of_the_file):
+    """A few rows in every table, some of them alike: no test here writes."""
+    define(LAB)
+    lab = {each.name: each for each in Asset.objects.all()}
+    operator = User.objects.create_user("operator")
+    operator.groups.add(Group.objects.get(name=roles.OPERATOR))
+    api = APIClient()
+    api.force_authenticate(operator)
     for name, keys in {
         "regional_orders": ("tw", "jp", "us", "tw"),
         "hourly_sales": ("2026-03-10T09:00:00", "2026-03-10T10:00:00", "2026-03-11T09:00:00"),
@@ -48,7 +58,7 @@ def some(api, lab, settle):
     }.items():
         for key in keys:
             api.post("/api/v2/assets/events", {"asset_id": lab[name].pk, "partition_key": key})
-    settle()
+    settle_all()
     for key in ("2026-03-10T09:00:00", "2026-03-11T09:00:00"):
         api.post("/api/v2/dags/lab_hourly_sales/dagRuns", {"partition_key": key})
     api.post("/api/v2/dags/lab_plain/dagRuns", {})
