@@ -22,6 +22,9 @@ register.filter("masked", masked)
 WRITTEN = re.compile(r"\b([0-9]{4}-[01][0-9]-[0-3][0-9] [0-2][0-9]:[0-5][0-9](?::[0-5][0-9])?) UTC\b")
 """An instant in a sentence of the engine."""
 
+LONG = 30_000
+"""Bytes of a text that a page shows unasked."""
+
 UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
 
 PICTURED = {
@@ -130,6 +133,12 @@ def state(name: str, words: str = "") -> SafeString:
 def as_json(value: Any) -> str:
     """A stored JSON value as it would be written."""
     return json.dumps(value, ensure_ascii=False, default=str)
+
+
+@register.filter
+def is_long(text: str) -> bool:
+    """Whether a page shows a text only to those who ask for it."""
+    return len(text.encode()) > LONG
 
 
 @register.filter

@@ -50,6 +50,7 @@ def context_of(tab: str, request: HtmxRequest, row: Asset, now: datetime) -> dic
     if tab == "definition":
         return {
             "defined": later(_defined, row, now),
+            "shows_whole": request.GET.get("whole") == "yes",
             "writers": later(lambda: list(_writers(row))),
             "readers": later(lambda: list(_readers(row, sight_of(request)))),
         }

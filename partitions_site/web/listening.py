@@ -35,6 +35,9 @@ from scheduling.configuration.telling import Told
 from scheduling.configuration.trying import MOST_KEYS, Tried
 
 CHANGE = "core.change_scheduleoverride"
+LONG = 60_000
+"""Bytes of a schedule that is shown unasked, as a form and as JSON."""
+
 PARTS = ("dags/_editor.html", "dags/_proposal.html")
 
 
@@ -165,12 +168,21 @@ def _show(request: HtmxRequest, row: Dag, proposal: Proposal, *, status: int = 2
         "may_change": request.user.has_perm(CHANGE, row) and told.is_changeable,
         "code_differences": later(lambda: differences(told.code, told.schedule)),
         "reason": request.POST.get("reason", ""),
+        "hides": _hidden(request, told),
         "keys": "\n".join(proposal.keys),
         "assets": later(
             lambda: [condition_specs.words(each.leaf) for each in row.dependencies.order_by("pk")]
         ),
     }
     return answer(request, "dags/listening.html", PARTS, context, status=status)
+
+
+def _hidden(request: HtmxRequest, told: Told) -> int:
+    """How many characters a schedule has that is too long to be shown unasked; 0 where it is shown."""
+    if request.method == "POST" or request.GET.get("whole") == "yes":
+        return 0
+    text = json.dumps(told.schedule, ensure_ascii=False)
+    return len(text) if len(text.encode()) > LONG else 0
 
 
 def _fed(proposal: Proposal, sight: Sight) -> list[tuple[str, Problem]]:
