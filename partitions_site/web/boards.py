@@ -58,8 +58,10 @@ def _grid(
 
 def _selection(asked: Asked, part: Slice, zoom: str, choice: Choice | None) -> dict[str, object]:
     """What is selected, and what could be typed to select something, or everything that is shown."""
-    in_slice, in_all = board.spelled_within, board.spelled
-    everything = in_slice(asked.dimensions, zoom) if asked.is_slice else in_all(part.cells, zoom)
+    if asked.is_slice:
+        everything = board.spelled_within(asked.dimensions, zoom)
+    else:
+        everything = board.spelled(part.cells, zoom)
     return {
         "choice": choice,
         "only": asked.only,
