@@ -3,6 +3,7 @@
 import pytest
 
 from core.models import AssetEvent, JournalEntry, Partition
+from scheduling import runs
 from tests.engine import world
 from tests.engine.world import HOURS_TO_DAY, asset, consumer, emit, hours, turn
 from tests.web.reading import read
@@ -25,6 +26,16 @@ class TestPanel:
         turn()
         page = read(visitor.part("/assets/hourly?key=2026-03-09T07:00:00", "panel"))
         assert page.links["held"] == f"/held/{world.held('sum', '2026-03-09').pk}"
+
+    @pytest.mark.parametrize(("least", "look"), [(24, "tag warn"), (20, "soft")])
+    def test_what_a_wait_policy_did_without_is_no_warning(self, visitor, least, look):
+        policy = {"wait_policy": {"type": "MinimumCount", "n": least}}
+        row = consumer("sum", {"hourly": HOURS_TO_DAY | policy}, writes=["daily"])
+        emit("hourly", *hours("2026-03-09", *range(21)))
+        run = runs.trigger(row, runs.Ask("2026-03-09"), deed=world.ALICE, at=world.NOW)
+        world.finish(world.start(run), "daily", keys=["2026-03-09"])
+        page = read(visitor.part("/assets/daily?key=2026-03-09", "panel"))
+        assert "without 3 keys of hourly" in [each.text for each in page.all("p", class_=look)]
 
     def test_a_key_that_nobody_has_seen_is_told_so(self, visitor):
         asset("hourly")
