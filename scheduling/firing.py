@@ -1,7 +1,8 @@
 """Held runs become runs, or are closed without one; whoever calls has locked them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import TypedDict
 
 from core import bulk
 from core.models import DagRun, HeldRun
@@ -15,6 +16,13 @@ SAID = ("verdict", "sentence", "required_count", "received_count")
 
 CLOSED = ("state", "run_id", "closed_at", "closed_by", "judge_after")
 """What says that it is not open any more."""
+
+
+class Noted(TypedDict):
+    """What a run says of the keys that it was made without."""
+
+    missing_keys: list[dict[str, object]]
+    is_fired_short: bool
 
 
 def say(row: HeldRun, verdict: Verdict) -> None:
@@ -36,7 +44,7 @@ def fire(
                 partition_date=row.partition_date,
                 triggered_by="asset",
                 created_by="" if deed is journal.ENGINE else deed.by,
-                missing_keys=missing(answers[row.pk]),
+                **noted([answers[row.pk]]),
             )
             for row in rows
         ],
@@ -56,11 +64,20 @@ def become(rows: Sequence[HeldRun], made: Sequence[DagRun], *, by: str, at: date
     bulk.update(HeldRun, CLOSED, [(row.pk, *(getattr(row, name) for name in CLOSED)) for row in rows])
 
 
-def missing(verdict: Verdict) -> list[dict[str, object]]:
-    """The keys that a run is made without, per asset, as a run notes them."""
-    return [
-        {"asset": each.leaf.words(), "keys": list(each.missing)} for each in verdict.progress if each.missing
-    ]
+def noted(verdicts: Iterable[Verdict]) -> Noted:
+    """Without which keys of each asset a run is made that these are the verdicts on, a key of it each.
+
+    It is fired short where that is too few: where wait policies do without, they are no lack.
+    """
+    found: dict[str, dict[str, None]] = {}
+    is_short = False
+    for verdict in verdicts:
+        for each in verdict.progress:
+            if each.missing:
+                found.setdefault(each.leaf.words(), {}).update(dict.fromkeys(each.missing))
+                is_short |= not verdict.is_complete
+    keys: list[dict[str, object]] = [{"asset": name, "keys": list(each)} for name, each in found.items()]
+    return {"missing_keys": keys, "is_fired_short": is_short}
 
 
 def give_up(rows: Sequence[HeldRun], answers: dict[int, Verdict], at: datetime) -> None:

@@ -23,7 +23,7 @@ ATTRIBUTES = tuple(each.attname for each in DagRun._meta.concrete_fields)
 
 @dataclass(frozen=True, slots=True)
 class NewRun:
-    """A run to be created. `missing_keys` are those a person fired without, per asset.
+    """A run to be created. `missing_keys` are those it is made without, per asset (`firing.noted`).
 
     A run of several keys has `partition_keys` and no `partition_key`.
     """
@@ -42,6 +42,7 @@ class NewRun:
     triggered_by: str = ""
     created_by: str = ""
     missing_keys: Sequence[dict[str, object]] = ()
+    is_fired_short: bool = False
 
 
 def create(new: Sequence[NewRun], *, at: datetime) -> list[DagRun]:
@@ -91,7 +92,7 @@ def _row(new: NewRun, at: datetime) -> DagRun:
         triggered_by=new.triggered_by,
         created_by=new.created_by,
         missing_keys=list(new.missing_keys),
-        is_fired_short=bool(new.missing_keys and new.created_by),
+        is_fired_short=new.is_fired_short,
         queued_at=at,
         run_after=after,
         updated_at=at,

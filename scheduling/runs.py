@@ -13,7 +13,7 @@ from scheduling.algebra.conditions import Leaf
 from scheduling.algebra.errors import InvalidKey, PartitionError
 from scheduling.algebra.keys import validate_key
 from scheduling.algebra.timetables import PartitionedAssetTimetable
-from scheduling.algebra.verdicts import Kind, Verdict
+from scheduling.algebra.verdicts import Verdict
 from scheduling.doorbell import Bell
 from scheduling.journal import Deed
 from scheduling.newruns import NewRun, create
@@ -153,9 +153,8 @@ def _make(new: NewRun, settle_held: bool, deed: Deed, at: datetime) -> tuple[Dag
     the key still has to start one.
     """
     verdict = _verdict(new.dag, new.partition_key, at)
-    is_complete = verdict is not None and verdict.kind in (Kind.READY, Kind.PAUSED)
-    lacking = () if verdict is None or is_complete else firing.missing(verdict)
-    [run] = create([replace(new, missing_keys=lacking)], at=at)
+    is_complete = verdict is not None and verdict.is_complete
+    [run] = create([new if verdict is None else replace(new, **firing.noted([verdict]))], at=at)
     settled = settle_held and _settle(run, deed, at)
     if settle_held and is_complete and not settled:
         _become_a_round(run, deed, at)

@@ -4,7 +4,7 @@ Scheduler, pages, API, preview and explanation all call `judge`; none of them de
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -64,6 +64,7 @@ class Verdict:
     """`kind`, the same in words, and the progress per asset.
 
     `until`: look again then, event or not. `gives_up`: a deadline has passed that cancels the held run.
+    `is_complete`: all that a first run of the key needs is there, by its wait policies.
     """
 
     kind: Kind
@@ -71,6 +72,7 @@ class Verdict:
     progress: tuple[Progress, ...] = ()
     until: datetime | None = None
     gives_up: bool = False
+    is_complete: bool = False
 
     @property
     def may_fire(self) -> bool:
@@ -98,10 +100,12 @@ def judge(listening: Listening, held: Held, now: datetime) -> Verdict:
             listening.condition, by_leaf, arrived, _next_deadline(listening, held, now), anew=restart
         )
     if held.paused:
-        return Verdict(Kind.PAUSED, "complete; the Dag is paused", progress)
-    if not held.is_late or restart:
-        return Verdict(Kind.READY, "complete", progress)
-    return _late(listening, held, by_leaf, now)
+        verdict = Verdict(Kind.PAUSED, "complete; the Dag is paused", progress)
+    elif not held.is_late or restart:
+        verdict = Verdict(Kind.READY, "complete", progress)
+    else:
+        verdict = _late(listening, held, by_leaf, now)
+    return replace(verdict, is_complete=True)
 
 
 def _given_up(

@@ -10,9 +10,10 @@ from django.db.models import Min, Q
 
 from core import bulk
 from core.models import AssetEvent, Backfill, BackfillPartition, BackfillTarget, DagRun, HeldRun
-from scheduling import firing, listening, newruns, opening, runs
+from scheduling import assessing, firing, listening, newruns, opening, runs
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.timetables import PartitionedAssetTimetable
+from scheduling.algebra.verdicts import Verdict
 from scheduling.backfills import adopting, outcomes
 from scheduling.backfills.asking import MOST_KEYS_PER_RUN
 from scheduling.backfills.outcomes import Ended, Outcome
@@ -144,7 +145,8 @@ def _start(of: _Queueing, rows: Sequence[Item], dates: Dates, held: Mapping[str,
     """Queue the runs of `rows`, which nobody else runs."""
     size = keys_per_run(of.backfill, of.target)
     chunks = [rows[at : at + size] for at in range(0, len(rows), size)]
-    made = newruns.create([_new(of, chunk, dates) for chunk in chunks], at=of.now)
+    verdicts = _verdicts(of, [held[row.key] for row in rows]) if held else {}
+    made = newruns.create([_new(of, chunk, dates, verdicts) for chunk in chunks], at=of.now)
     bulk.update(
         Item,
         ("state", "run_id"),
@@ -157,6 +159,15 @@ def _start(of: _Queueing, rows: Sequence[Item], dates: Dates, held: Mapping[str,
     if made and held:
         _settle_held(of, chunks, made, held)
     return made
+
+
+def _verdicts(of: _Queueing, rows: Sequence[HeldRun]) -> dict[str, Verdict]:
+    """By key, the verdict on the held runs, filled now, which become the runs that make these keys."""
+    opening.fill_opened(rows, {of.target.dag_id: of.target.dag}, of.now)
+    for row in rows:
+        row.dag = of.target.dag
+    answers = assessing.assess(rows, now=of.now)
+    return {row.partition_key: answers[row.pk] for row in rows}
 
 
 def _listens(target: BackfillTarget) -> bool:
@@ -179,7 +190,7 @@ def _dated(of: _Queueing, rows: Sequence[Item]) -> tuple[Dates, list[Outcome]]:
     return dates, refused
 
 
-def _new(of: _Queueing, chunk: Sequence[Item], dates: Dates) -> NewRun:
+def _new(of: _Queueing, chunk: Sequence[Item], dates: Dates, verdicts: Mapping[str, Verdict]) -> NewRun:
     keys = [row.key for row in chunk]
     date = dates[chunk[0].pk] if len(chunk) == 1 else None
     after = max((each for row in chunk if (each := dates[row.pk])), default=of.now)
@@ -195,6 +206,7 @@ def _new(of: _Queueing, chunk: Sequence[Item], dates: Dates) -> NewRun:
         triggered_by="backfill",
         created_by=of.backfill.created_by,
         backfill=of.backfill,
+        **firing.noted(verdicts[key] for key in keys if key in verdicts),
     )
 
 
@@ -214,5 +226,4 @@ def _settle_held(
     """The held run of each key becomes the run that makes it, with the events it consumes."""
     pairs = [(held[row.key], run) for run, chunk in zip(made, chunks, strict=True) for row in chunk]
     rows, runs_of = [row for row, _ in pairs], [run for _, run in pairs]
-    opening.fill_opened(rows, {of.target.dag_id: of.target.dag}, of.now)
     firing.become(rows, runs_of, by=of.backfill.created_by, at=of.now)

@@ -86,3 +86,15 @@ class TestDeadline:
         assert HeldRun.objects.get().state == "cancelled"
         assert fired("all") == []
         assert "deadline" in JournalEntry.objects.get(event="held run cancelled").extra["sentence"]
+
+
+def test_what_a_policy_does_without_is_no_lack_where_a_person_fires_it(db):
+    """Complete, and held only because its Dag is paused."""
+    made = consumer("all", {"regional": REGIONS | {"wait_policy": {"type": "MinimumCount", "n": 2}}})
+    made.is_paused = True
+    made.save()
+    emit("regional", "tw", "jp")
+    turn()
+    run = holds.fire_now(held("all", "all"), deed=ALICE, at=NOW)
+    assert run.missing_keys == [{"asset": "regional", "keys": ["us"]}]
+    assert not run.is_fired_short

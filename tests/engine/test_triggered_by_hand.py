@@ -80,7 +80,10 @@ class TestTriggerByHand:
         turn()
         made = consumer("daily", {"hourly": loose})
         run = runs.trigger(made, Ask("2026-03-10"), deed=ALICE, at=NOW)
-        assert (run.missing_keys, run.is_fired_short) == ([], False)
+        assert (run.missing_keys, run.is_fired_short) == (
+            [{"asset": "hourly", "keys": list(hours("2026-03-10", 22, 23))}],
+            False,
+        )
 
     def test_unless_the_person_says_no(self):
         made = consumer("joined", {"a": IDENTITY, "b": IDENTITY})
