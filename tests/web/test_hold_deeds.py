@@ -6,7 +6,7 @@ import pytest
 
 from core.models import DagRun, Dependency, HeldRun, JournalEntry
 from scheduling import runs
-from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, asset, consumer, dag, emit, hours, turn
+from tests.engine.world import ALICE, NOW, asset, consumer, dag, emit, hours, turn
 from tests.web.reading import read
 
 pytestmark = pytest.mark.django_db
@@ -43,12 +43,6 @@ class TestFire:
         text = read(visitor.get(f"/runs/{run.pk}")).text
         assert "Made without 3 keys of hourly: hours 09, 11, 22" in text
         assert "Fired" not in text
-
-    def test_what_a_wait_policy_let_go_is_told_as_that(self, visitor, day):
-        Dependency.objects.update(mapper=HOURS_TO_DAY | {"wait_policy": {"type": "MinimumCount", "n": -3}})
-        run = runs.trigger(day.dag, runs.Ask(day.partition_key), deed=ALICE, at=NOW)
-        text = read(visitor.get(f"/runs/{run.pk}")).text
-        assert "Enough of hourly was there; 3 keys had not come." in text
 
     def test_keys_that_its_schedule_requires_no_more_are_named_one_by_one(self, visitor, day):
         visitor.post(f"/held/{day.pk}/fire")

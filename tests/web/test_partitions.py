@@ -27,8 +27,14 @@ class TestPanel:
         page = read(visitor.part("/assets/hourly?key=2026-03-09T07:00:00", "panel"))
         assert page.links["held"] == f"/held/{world.held('sum', '2026-03-09').pk}"
 
-    @pytest.mark.parametrize(("least", "look"), [(24, "tag warn"), (20, "soft")])
-    def test_what_a_wait_policy_did_without_is_no_warning(self, visitor, least, look):
+    @pytest.mark.parametrize(
+        ("least", "look", "said"),
+        [
+            (24, "tag warn", "Made without 3 keys of hourly: hours 21–23"),
+            (20, "soft", "Enough of hourly was there; 3 keys had not come."),
+        ],
+    )
+    def test_what_a_wait_policy_did_without_is_no_warning(self, visitor, least, look, said):
         policy = {"wait_policy": {"type": "MinimumCount", "n": least}}
         row = consumer("sum", {"hourly": HOURS_TO_DAY | policy}, writes=["daily"])
         emit("hourly", *hours("2026-03-09", *range(21)))
@@ -36,6 +42,7 @@ class TestPanel:
         world.finish(world.start(run), "daily", keys=["2026-03-09"])
         page = read(visitor.part("/assets/daily?key=2026-03-09", "panel"))
         assert "without 3 keys of hourly" in [each.text for each in page.all("p", class_=look)]
+        assert said in read(visitor.get(f"/runs/{run.pk}")).text
 
     def test_a_key_that_nobody_has_seen_is_told_so(self, visitor):
         asset("hourly")
