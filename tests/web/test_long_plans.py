@@ -57,13 +57,15 @@ class TestManyKeys:
 
 class TestHowLong:
     def test_tells_how_long_it_may_take_once_the_dag_has_run(self, visitor, load):
-        assert "how long is not known" in plan_of(visitor).text
+        assert "how long is not known: the Dag has no run yet that succeeded" in plan_of(visitor).text
         begin(load, keys=("2026-03-01",))
         turn()
         execute()
         turn()
         DagRun.objects.update(ended_at=DagRun.objects.get().started_at + play.SECOND * 60)
-        assert "takes about 1 min" in plan_of(visitor, at_once="7").text
+        assert (
+            "takes about 1 min, going by the latest runs that succeeded" in plan_of(visitor, at_once="7").text
+        )
         assert "takes about 7 min" in plan_of(visitor, at_once="1").text
 
     def test_many_take_no_less_than_so_many_took_together(self, visitor, load):
