@@ -13,8 +13,8 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, QuerySet
 
-from core.models import Asset, Backfill, Dag, DagRun
-from scheduling import doorbell, events, fault, journal, slots, states
+from core.models import Asset, Dag, DagRun
+from scheduling import doorbell, events, fault, journal, pool_slots, slots, states
 from scheduling.algebra.errors import PartitionError
 from scheduling.doorbell import Bell
 from scheduling.events import EventReport
@@ -63,7 +63,7 @@ def claim(
             return None
         if dag.runs.filter(state=State.RUNNING).count() >= dag.max_active_runs:
             return None
-        if not (slots.has_room(run_pk) and slots.pool_has_room(dag)):
+        if not (slots.has_room(run_pk) and pool_slots.has_room(dag)):
             return None
         claimed = DagRun.objects.filter(pk=run_pk, state=State.QUEUED, run_after__lte=now).update(
             state=State.RUNNING,
@@ -85,7 +85,7 @@ def claim(
 
 def renew(run: DagRun, *, now: datetime, lease: timedelta = LEASE) -> bool:
     """Keep the lease for another while. False: stop, the run was cancelled or is another worker's."""
-    return bool(_mine(run).filter(cancel_requested=False).update(lease_until=now + lease))
+    return bool(mine(run).filter(cancel_requested=False).update(lease_until=now + lease))
 
 
 def entrust(run: DagRun, to: str, *, until: datetime) -> None:
@@ -93,8 +93,8 @@ def entrust(run: DagRun, to: str, *, until: datetime) -> None:
 
     :raises LeaseLost: if the run is not this worker's any more, or somebody has cancelled it.
     """
-    mine = _mine(run).filter(cancel_requested=False)
-    if not mine.update(claimed_by=to, is_elsewhere=True, lease_until=until):
+    entrusted = mine(run).filter(cancel_requested=False)
+    if not entrusted.update(claimed_by=to, is_elsewhere=True, lease_until=until):
         raise _lost(run)
     run.claimed_by, run.is_elsewhere, run.lease_until = to, True, until
 
@@ -142,61 +142,6 @@ def fail(run: DagRun, error: str, *, at: datetime) -> None:
 
 
 @transaction.atomic
-def put_back(run: DagRun, error: str, *, until: datetime, at: datetime) -> bool:
-    """Queue `run`, which has failed, for another attempt from `until` on; its partitions wait for that.
-
-    :returns: False, with nothing done, if somebody has cancelled it or it is not this worker's any more.
-    """
-    if run.backfill_id:  # its place is free for the next one; locked before the run, as everybody does
-        Backfill.objects.open().filter(pk=run.backfill_id).update(advance_after=at)
-        doorbell.ring(Bell.ADVANCE_BACKFILLS)
-    queued = _mine(run).filter(cancel_requested=False)
-    if not queued.update(
-        state=State.QUEUED,
-        run_after=until,
-        failures=F("failures") + 1,
-        error=storable(error),
-        started_at=None,
-        lease_until=None,
-        dispatched_at=None,
-        updated_at=at,
-    ):
-        return False
-    states.forget_attempt(run, at)
-    doorbell.ring(Bell.START)
-    run.refresh_from_db(fields=["state", "run_after", "failures", "error", "started_at"])
-    return True
-
-
-@transaction.atomic
-def unclaim(run: DagRun, *, at: datetime) -> None:
-    """Queue `run`, of which nothing was begun, as if it had not been claimed; one that was cancelled ends.
-
-    :raises LeaseLost: if the run is not this worker's any more.
-    """
-    if run.backfill_id:  # its place is free for the next one; locked before the run, as everybody does
-        Backfill.objects.open().filter(pk=run.backfill_id).update(advance_after=at)
-        doorbell.ring(Bell.ADVANCE_BACKFILLS)
-    if (
-        not _mine(run)
-        .filter(cancel_requested=False)
-        .update(
-            state=State.QUEUED,
-            attempt=F("attempt") - 1,
-            claimed_by="",
-            started_at=None,
-            lease_until=None,
-            dispatched_at=None,
-            updated_at=at,
-        )
-    ):
-        return stop(run, at=at)
-    states.forget_attempt(run, at)
-    doorbell.ring(Bell.START)
-    return None
-
-
-@transaction.atomic
 def stop(run: DagRun, *, at: datetime) -> None:
     """End `run` because somebody cancelled it.
 
@@ -217,10 +162,17 @@ def take_over_lost(*, now: datetime) -> int:
     return len(lost)
 
 
+def mine(run: DagRun) -> QuerySet[DagRun]:
+    """The row of `run` as long as this claim of it stands: each claim is another attempt."""
+    return DagRun.objects.filter(
+        pk=run.pk, state=State.RUNNING, claimed_by=run.claimed_by, attempt=run.attempt
+    )
+
+
 @transaction.atomic
 def _take_over(run: DagRun, now: datetime) -> None:
     # One whose row somebody has is being ended, however long that takes: nobody waits for it here.
-    if not _mine(run).filter(lease_until__lt=now).select_for_update(no_key=True, skip_locked=True).first():
+    if not mine(run).filter(lease_until__lt=now).select_for_update(no_key=True, skip_locked=True).first():
         raise LeaseLost(f"run {run.run_id} is alive after all")
     journal.note(
         "worker lost", at=now, about=run, key=run.partition_key, worker=run.claimed_by, attempt=run.attempt
@@ -231,18 +183,11 @@ def _take_over(run: DagRun, now: datetime) -> None:
         error = f"its worker {run.claimed_by} was lost, at attempt {losses} of {run.dag.max_attempts}"
         fail(run, error, at=now)
     else:
-        _mine(run).update(
+        mine(run).update(
             state=State.QUEUED, losses=losses, lease_until=None, dispatched_at=None, updated_at=now
         )
         states.forget_attempt(run, now)
         doorbell.ring(Bell.START)
-
-
-def _mine(run: DagRun) -> QuerySet[DagRun]:
-    """The row of `run` as long as this claim of it stands: each claim is another attempt."""
-    return DagRun.objects.filter(
-        pk=run.pk, state=State.RUNNING, claimed_by=run.claimed_by, attempt=run.attempt
-    )
 
 
 def _end(run: DagRun, state: State, at: datetime, error: str = "", **fields: Any) -> None:
@@ -250,10 +195,10 @@ def _end(run: DagRun, state: State, at: datetime, error: str = "", **fields: Any
     fields |= {"state": state, "ended_at": at, "error": storable(error)}
     over = {"updated_at": at, "lease_until": None}
     is_ranged = run.partition_keys is not None
-    as_it_was = _mine(run).filter(partition_key=run.partition_key, partition_keys__isnull=not is_ranged)
+    as_it_was = mine(run).filter(partition_key=run.partition_key, partition_keys__isnull=not is_ranged)
     if not as_it_was.update(**fields, **over):
         fields |= {"partition_key": None, "partition_keys": None, "failed_keys": {}}
-        if not _mine(run).update(**fields, **over):
+        if not mine(run).update(**fields, **over):
             raise _lost(run)
     for name, value in fields.items():
         setattr(run, name, value)

@@ -21,6 +21,7 @@ from scheduling import (
     fault,
     inlets,
     lease,
+    requeueing,
     retries,
     timeouts,
     unloadable,
@@ -133,7 +134,7 @@ def _succeed(work: Work, outputs: list[Output], at: datetime) -> None:
 @transaction.atomic
 def _put_off(run: DagRun, why: str, at: datetime) -> None:
     unloadable.note(run.dag, why, at=at)  # before the run: so a look at the definitions locks them, too
-    claims.unclaim(run, at=at)
+    requeueing.unclaim(run, at=at)
 
 
 def _fail(work: Work, error: str, at: datetime) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db import transaction
 
 from core.models import Dag, DagRun
-from scheduling import claims, journal
+from scheduling import claims, journal, requeueing
 from scheduling.authoring.attempts import Attempts
 from scheduling.runlog import storable
 
@@ -27,7 +27,7 @@ def fail(run: DagRun, error: str, *, at: datetime, attempts: Attempts | None = N
     :raises LeaseLost: if the run is not this worker's any more.
     """
     wait = (attempts or attempts_of(run.dag)).wait_after(run.failures + 1)
-    if wait is None or not claims.put_back(run, error, until=at + wait, at=at):
+    if wait is None or not requeueing.put_back(run, error, until=at + wait, at=at):
         claims.fail(run, error, at=at)
         return False
     journal.note(

@@ -25,13 +25,13 @@ from scheduling.algebra.temporal import (
     StartOfWeekMapper,
     StartOfYearMapper,
 )
-from scheduling.algebra.time_partitions import (
+from scheduling.algebra.time_partitions import TimePartitions
+from scheduling.algebra.time_shorthands import (
     DailyPartitions,
     HourlyPartitions,
     MinutelyPartitions,
     MonthlyPartitions,
     QuarterlyPartitions,
-    TimePartitions,
     WeeklyPartitions,
     YearlyPartitions,
 )

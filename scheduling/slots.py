@@ -15,10 +15,10 @@ from operator import attrgetter
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet, Sum
+from django.db.models import Count, F, Q, QuerySet
 
-from core.models import Backfill, BackfillTarget, Dag, DagRun, Pool
-from scheduling import unloadable
+from core.models import Backfill, BackfillTarget, Dag, DagRun
+from scheduling import pool_slots, unloadable
 
 State = DagRun.State
 Queue = tuple[int, int | None]
@@ -66,7 +66,7 @@ def shares(waiting: QuerySet[DagRun], active: QuerySet[DagRun]) -> Shares:
     free = _Free(
         of_dag={pk: dag.max_active_runs for pk, dag in dags.items()},
         of_backfill=_room({line.backfill_id for line in lines if line.backfill_id}, active),
-        of_pool=_pools({dag.pool_id for dag in dags.values() if dag.pool_id}, active),
+        of_pool=pool_slots.slots_of({dag.pool_id for dag in dags.values() if dag.pool_id}, active),
     )
     for (dag_id, _), count in taken.items():
         free.of_dag[dag_id] -= count
@@ -96,32 +96,6 @@ def has_room(run_pk: int) -> bool:
         return True
     running = backfill.runs.filter(state=State.RUNNING).count()
     return not backfill.holds_back and running < backfill.max_active_runs
-
-
-def pool_has_room(dag: Dag) -> bool:
-    """Whether the pool of `dag`, if it has one, has slots for one more of its runs. Locks the pool."""
-    if dag.pool_id is None:
-        return True
-    pool = Pool.objects.select_for_update(no_key=True).get(pk=dag.pool_id)
-    return _taken_of({pool.pk})[pool.pk] + dag.pool_slots <= pool.slots
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """How many slots of a pool are taken; how many runs wait in it, for whatever reason, and for how many."""
-
-    taken: int
-    waiting: int
-    wanted: int
-
-
-def use_of(pools: Iterable[Pool]) -> dict[int, Use]:
-    """The use of each of `pools`, by primary key. Two queries."""
-    pks = {pool.pk for pool in pools}
-    taken = _taken_of(pks)
-    rows = DagRun.objects.filter(state=State.QUEUED, dag__pool__in=pks).order_by().values_list("dag__pool")
-    waiting = {pk: (count, total) for pk, count, total in rows.annotate(Count("pk"), Sum("dag__pool_slots"))}
-    return {pk: Use(taken[pk], *waiting.get(pk, (0, 0))) for pk in pks}
 
 
 @dataclass(slots=True)
@@ -236,19 +210,3 @@ def _room(backfill_ids: Collection[int], active: QuerySet[DagRun]) -> dict[int, 
     taken = active.filter(backfill_id__in=backfill_ids).order_by().values_list("backfill_id")
     used = dict(taken.annotate(Count("pk")))
     return {pk: limit - used.get(pk, 0) for pk, limit in limits.items()}
-
-
-def _pools(pks: Collection[int], active: QuerySet[DagRun]) -> dict[int, tuple[int, int]]:
-    """All slots of each pool, and those that active runs leave free."""
-    if not pks:
-        return {}
-    coming = active.filter(state=State.QUEUED, dag__pool__in=pks).order_by().values_list("dag__pool")
-    used = _taken_of(pks) + Counter(dict(coming.annotate(Sum("dag__pool_slots"))))
-    slots = Pool.objects.filter(pk__in=pks).values_list("pk", "slots")
-    return {pk: (count, count - used[pk]) for pk, count in slots}
-
-
-def _taken_of(pks: Collection[int]) -> Counter[int]:
-    """How many slots of each pool runs have now."""
-    running = DagRun.objects.filter(state=State.RUNNING, pool__in=pks).order_by().values_list("pool")
-    return Counter(dict(running.annotate(Sum("pool_slots"))))

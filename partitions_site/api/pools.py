@@ -19,7 +19,7 @@ from partitions_site.api.forms import Form, read_body
 from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives
 from scheduling.configuration import pools
-from scheduling.slots import Use, use_of
+from scheduling.pool_slots import Use, use_of
 
 
 class PoolOut(serializers.Serializer[Any]):

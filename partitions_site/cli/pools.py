@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 from core.models import Pool
 from partitions_site.cli.parsing import NotFound, Spoken, add_deeds, deed, now
 from partitions_site.cli.replies import Reply, done, none_of
-from scheduling import slots
+from scheduling import pool_slots
 from scheduling.algebra.phrases import some
 from scheduling.configuration import pools
 
@@ -26,7 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def _list(given: Namespace) -> Reply:
     found = list(Pool.objects.order_by("name"))
-    use = slots.use_of(found)
+    use = pool_slots.use_of(found)
     rows = [
         {
             "name": pool.name,
@@ -40,7 +40,7 @@ def _list(given: Namespace) -> Reply:
     return Reply(rows, [_words(pool, use[pool.pk]) for pool in found] or [none_of("pools")])
 
 
-def _words(pool: Pool, use: slots.Use) -> str:
+def _words(pool: Pool, use: pool_slots.Use) -> str:
     wait = "1 run waits" if use.waiting == 1 else f"{use.waiting} runs wait"
     return f"{pool.name}: {use.taken} of {some(pool.slots, 'slot')} taken, {wait}"
 

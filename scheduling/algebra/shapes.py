@@ -17,7 +17,8 @@ from scheduling.algebra.errors import InvalidKey, PartitionError
 from scheduling.algebra.keys import DEFAULT_DELIMITER, join_segments, split_segments
 from scheduling.algebra.partitions import DynamicPartitions, Partitions, StaticPartitions
 from scheduling.algebra.period_keys import PeriodKeys
-from scheduling.algebra.time_partitions import TimePartitions, partitions_of
+from scheduling.algebra.time_partitions import TimePartitions
+from scheduling.algebra.time_shorthands import partitions_of
 
 # 2024-01-01 starts a week, a month, a quarter and a year at once; the other moment starts nothing.
 _WALLS = (datetime(2026, 3, 10, 9, 37), datetime(2024, 1, 1))

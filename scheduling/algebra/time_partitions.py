@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 
 from scheduling.algebra import periods
 from scheduling.algebra.calendars import Excluding, Exclusion, read_exclusions
-from scheduling.algebra.cron_timetables import CronPartitionTimetable
 from scheduling.algebra.cron_words import cron_words
 from scheduling.algebra.errors import InvalidDefinition, InvalidKey, within
 from scheduling.algebra.keys import KeyFormat
@@ -22,7 +21,6 @@ from scheduling.algebra.periods import Grain
 from scheduling.algebra.starts import (
     GRAINS,
     cadence_of,
-    cadence_of_ticks,
     check_names,
     default_format,
     instant_in,
@@ -219,52 +217,3 @@ class TimePartitions(Partitions):
     def _day(self, at: datetime) -> str:
         wall = periods.wall_of(at, self.zone)
         return f"{wall:%Y-%m-%d}" if wall.hour == wall.minute == 0 else f"{wall:%Y-%m-%dT%H:%M}"
-
-
-def MinutelyPartitions(start: Any, end: Any = None, **options: Any) -> TimePartitions:
-    """`TimePartitions` of minutes."""
-    return TimePartitions("minute", start, end, **options)
-
-
-def HourlyPartitions(start: Any, end: Any = None, **options: Any) -> TimePartitions:
-    """`TimePartitions` of hours."""
-    return TimePartitions("hour", start, end, **options)
-
-
-def DailyPartitions(start: Any, end: Any = None, **options: Any) -> TimePartitions:
-    """`TimePartitions` of days."""
-    return TimePartitions("day", start, end, **options)
-
-
-def WeeklyPartitions(start: Any, end: Any = None, **options: Any) -> TimePartitions:
-    """`TimePartitions` of weeks that start on Monday."""
-    return TimePartitions("week", start, end, **options)
-
-
-def MonthlyPartitions(start: Any, end: Any = None, **options: Any) -> TimePartitions:
-    """`TimePartitions` of months."""
-    return TimePartitions("month", start, end, **options)
-
-
-def QuarterlyPartitions(start: Any, end: Any = None, **options: Any) -> TimePartitions:
-    """`TimePartitions` of quarters."""
-    return TimePartitions("quarter", start, end, **options)
-
-
-def YearlyPartitions(start: Any, end: Any = None, **options: Any) -> TimePartitions:
-    """`TimePartitions` of years."""
-    return TimePartitions("year", start, end, **options)
-
-
-def partitions_of(
-    timetable: CronPartitionTimetable, start: datetime, end: datetime | None = None
-) -> TimePartitions:
-    """The partitions that a timetable makes: those of an asset that has no definition of its own."""
-    return TimePartitions(
-        cadence_of_ticks(timetable),
-        start,
-        end,
-        timezone=timetable.timezone,
-        key_format=timetable.key_format,
-        end_offset=1 + timetable.run_offset,
-    )

@@ -7,7 +7,8 @@ from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.partitions import Partitions
 from scheduling.algebra.selections import quoted
 from scheduling.algebra.subsets import Subset, keys_of
-from scheduling.algebra.time_partitions import TimePartitions, partitions_of
+from scheduling.algebra.time_partitions import TimePartitions
+from scheduling.algebra.time_shorthands import partitions_of
 from scheduling.algebra.timetables import CronPartitionTimetable, Timetable
 from scheduling.algebra.transitions import EARLIEST, LATEST
 from scheduling.backfills.asking import MOST_SELECTED, Dates, TooManyKeys

@@ -16,7 +16,7 @@ from scheduling.algebra.numbering import numbers_of, there
 from scheduling.algebra.partitions import Partitions
 from scheduling.algebra.selections import Everything, One, Span, Term, parse
 from scheduling.algebra.subsets import Subset, keys_of
-from scheduling.algebra.time_partitions import partitions_of
+from scheduling.algebra.time_shorthands import partitions_of
 from scheduling.algebra.timetables import CronPartitionTimetable, Timetable
 from scheduling.backfills.asking import Ask, CannotBackfill, Dates
 from scheduling.backfills.dated import check_size, keys_between

@@ -13,7 +13,8 @@ from scheduling.algebra import specs
 from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.partitions import Partitions
-from scheduling.algebra.time_partitions import TimePartitions, partitions_of
+from scheduling.algebra.time_partitions import TimePartitions
+from scheduling.algebra.time_shorthands import partitions_of
 from scheduling.algebra.timetables import CronPartitionTimetable
 
 MOST_KEYS = 200_000

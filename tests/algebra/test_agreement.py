@@ -18,7 +18,7 @@ from scheduling.algebra.temporal import (
     StartOfMonthMapper,
     StartOfYearMapper,
 )
-from scheduling.algebra.time_partitions import DailyPartitions, HourlyPartitions
+from scheduling.algebra.time_shorthands import DailyPartitions, HourlyPartitions
 from scheduling.algebra.timetables import (
     CronPartitionTimetable,
     PartitionedAssetTimetable,

@@ -13,11 +13,11 @@ from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.partitions import StaticPartitions
 from scheduling.algebra.selections import InvalidSelection, quoted
 from scheduling.algebra.subsets import keys_of
-from scheduling.algebra.time_partitions import (
+from scheduling.algebra.time_partitions import TimePartitions
+from scheduling.algebra.time_shorthands import (
     DailyPartitions,
     HourlyPartitions,
     MinutelyPartitions,
-    TimePartitions,
     YearlyPartitions,
 )
 from tests.algebra.picking import text_of

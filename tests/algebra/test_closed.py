@@ -15,7 +15,8 @@ from scheduling.algebra.policies import Cancel, Deadline, Fire, MinimumCount, Wa
 from scheduling.algebra.progress import Held
 from scheduling.algebra.rollups import RollupMapper
 from scheduling.algebra.temporal import StartOfDayMapper, StartOfHourMapper
-from scheduling.algebra.time_partitions import DailyPartitions, HourlyPartitions, TimePartitions
+from scheduling.algebra.time_partitions import TimePartitions
+from scheduling.algebra.time_shorthands import DailyPartitions, HourlyPartitions
 from scheduling.algebra.verdicts import Kind, Listening, judge
 from scheduling.algebra.windows import DayWindow, SegmentWindow
 from tests.moments import utc

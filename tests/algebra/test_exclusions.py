@@ -7,7 +7,8 @@ import pytest
 
 from scheduling.algebra.calendars import BusinessCalendar
 from scheduling.algebra.errors import InvalidDefinition, InvalidKey
-from scheduling.algebra.time_partitions import DailyPartitions, HourlyPartitions, TimePartitions
+from scheduling.algebra.time_partitions import TimePartitions
+from scheduling.algebra.time_shorthands import DailyPartitions, HourlyPartitions
 from tests.moments import utc
 
 NEW_YORK = "America/New_York"

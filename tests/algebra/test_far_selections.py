@@ -7,7 +7,7 @@ import pytest
 from scheduling.algebra.choosing import select
 from scheduling.algebra.selections import InvalidSelection
 from scheduling.algebra.subsets import keys_of
-from scheduling.algebra.time_partitions import (
+from scheduling.algebra.time_shorthands import (
     DailyPartitions,
     HourlyPartitions,
     MinutelyPartitions,

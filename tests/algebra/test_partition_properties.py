@@ -18,7 +18,8 @@ from scheduling.algebra.occurrences import occurrences_of
 from scheduling.algebra.partitions import StaticPartitions
 from scheduling.algebra.selections import InvalidSelection
 from scheduling.algebra.subsets import keys_of
-from scheduling.algebra.time_partitions import DailyPartitions, TimePartitions, partitions_of
+from scheduling.algebra.time_partitions import TimePartitions
+from scheduling.algebra.time_shorthands import DailyPartitions, partitions_of
 from tests.algebra.picking import text_of
 from tests.algebra.zones import ZONES
 

@@ -12,7 +12,8 @@ from scheduling.algebra.calendars import BusinessCalendar
 from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import InvalidDefinition, InvalidKey
 from scheduling.algebra.partitions import DynamicPartitions, StaticPartitions
-from scheduling.algebra.time_partitions import DailyPartitions, HourlyPartitions, TimePartitions
+from scheduling.algebra.time_partitions import TimePartitions
+from scheduling.algebra.time_shorthands import DailyPartitions, HourlyPartitions
 
 NOW = datetime(2026, 3, 4, tzinfo=UTC)
 REGIONS = StaticPartitions(["us", "eu", "ap"])

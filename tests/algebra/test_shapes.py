@@ -7,7 +7,7 @@ from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.partitions import DynamicPartitions, StaticPartitions
 from scheduling.algebra.shapes import ANY, Certain, Composite, can_meet, narrowed, shape_of
 from scheduling.algebra.temporal import StartOfDayMapper, StartOfWeekMapper
-from scheduling.algebra.time_partitions import DailyPartitions
+from scheduling.algebra.time_shorthands import DailyPartitions
 from scheduling.algebra.timetables import CronPartitionTimetable
 
 HOURLY = shape_of(CronPartitionTimetable("0 * * * *"))

@@ -11,7 +11,8 @@ from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import InvalidKey
 from scheduling.algebra.partitions import StaticPartitions
 from scheduling.algebra.subsets import Subset, keys_of
-from scheduling.algebra.time_partitions import DailyPartitions, MinutelyPartitions, TimePartitions
+from scheduling.algebra.time_partitions import TimePartitions
+from scheduling.algebra.time_shorthands import DailyPartitions, MinutelyPartitions
 from tests.algebra.picking import subset_of, text_of
 
 NUMBERS = st.sets(st.integers(0, 40))

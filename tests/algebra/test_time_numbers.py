@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scheduling.algebra.calendars import BusinessCalendar
 from scheduling.algebra.errors import InvalidKey
 from scheduling.algebra.periods import Grain, starts_at
-from scheduling.algebra.time_partitions import DailyPartitions, TimePartitions
+from scheduling.algebra.time_partitions import TimePartitions
+from scheduling.algebra.time_shorthands import DailyPartitions
 from tests.moments import utc
 
 NEW_YORK = "America/New_York"

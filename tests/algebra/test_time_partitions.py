@@ -7,13 +7,13 @@ import pytest
 
 from scheduling.algebra.cron_timetables import CronPartitionTimetable
 from scheduling.algebra.errors import InvalidDefinition, InvalidKey
-from scheduling.algebra.time_partitions import (
+from scheduling.algebra.time_partitions import TimePartitions
+from scheduling.algebra.time_shorthands import (
     DailyPartitions,
     HourlyPartitions,
     MinutelyPartitions,
     MonthlyPartitions,
     QuarterlyPartitions,
-    TimePartitions,
     WeeklyPartitions,
     YearlyPartitions,
     partitions_of,

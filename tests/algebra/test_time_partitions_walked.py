@@ -5,10 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from scheduling.algebra.time_partitions import (
-    DailyPartitions,
-    HourlyPartitions,
-)
+from scheduling.algebra.time_shorthands import DailyPartitions, HourlyPartitions
 from scheduling.algebra.transitions import changes
 from tests.algebra.zones import alike
 

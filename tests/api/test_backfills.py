@@ -6,7 +6,7 @@ from core.models import Backfill, Dag, DagRun, JournalEntry
 from scheduling.algebra import specs
 from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.partitions import StaticPartitions
-from scheduling.algebra.time_partitions import DailyPartitions
+from scheduling.algebra.time_shorthands import DailyPartitions
 from tests.api.backfilling import HOURS, URL, begun, keys, planned
 from tests.backfills.play import days, drive, producer, turn
 from tests.engine.world import NOW, asset, emit, start

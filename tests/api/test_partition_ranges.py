@@ -6,7 +6,7 @@ from core.models import Asset
 from scheduling.algebra import specs
 from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.partitions import StaticPartitions
-from scheduling.algebra.time_partitions import DailyPartitions
+from scheduling.algebra.time_shorthands import DailyPartitions
 from tests.engine.world import asset
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from core.models import Asset, Backfill, BackfillPartition, Dag, DagRun
 from scheduling import backfills, claims, holds, runs, turns
 from scheduling.algebra import specs
-from scheduling.algebra.time_partitions import DailyPartitions, HourlyPartitions
+from scheduling.algebra.time_shorthands import DailyPartitions, HourlyPartitions
 from scheduling.backfills import Ask
 from scheduling.runs import Ask as RunAsk
 from tests.engine import world

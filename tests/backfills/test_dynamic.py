@@ -12,7 +12,7 @@ from scheduling.algebra import specs
 from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import InvalidKey
 from scheduling.algebra.partitions import DynamicPartitions, StaticPartitions
-from scheduling.algebra.time_partitions import DailyPartitions
+from scheduling.algebra.time_shorthands import DailyPartitions
 from scheduling.backfills import Reprocess
 from scheduling.board import universe
 from scheduling.dynamic import NoSuchPartitions

@@ -5,7 +5,7 @@ import pytest
 from scheduling.algebra import specs
 from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.partitions import StaticPartitions
-from scheduling.algebra.time_partitions import MinutelyPartitions, MonthlyPartitions, YearlyPartitions
+from scheduling.algebra.time_shorthands import MinutelyPartitions, MonthlyPartitions, YearlyPartitions
 from scheduling.backfills import Dates, TooManyKeys
 from tests.backfills.play import keys, plan, producer
 from tests.engine.world import DAILY, asset, dag

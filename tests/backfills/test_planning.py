@@ -11,7 +11,7 @@ from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.errors import InvalidKey
 from scheduling.algebra.partitions import DynamicPartitions, StaticPartitions
 from scheduling.algebra.selections import InvalidSelection
-from scheduling.algebra.time_partitions import DailyPartitions, MinutelyPartitions
+from scheduling.algebra.time_shorthands import DailyPartitions, MinutelyPartitions
 from scheduling.backfills import CannotBackfill, Dates, Order, Reprocess
 from scheduling.runs import Ask as RunAsk
 from tests.backfills.play import ask, attempt, days, keys, plan, producer

@@ -6,12 +6,8 @@ from scheduling import runs
 from scheduling.algebra import specs
 from scheduling.algebra.calendars import BusinessCalendar
 from scheduling.algebra.selections import InvalidSelection
-from scheduling.algebra.time_partitions import (
-    DailyPartitions,
-    MinutelyPartitions,
-    TimePartitions,
-    YearlyPartitions,
-)
+from scheduling.algebra.time_partitions import TimePartitions
+from scheduling.algebra.time_shorthands import DailyPartitions, MinutelyPartitions, YearlyPartitions
 from scheduling.backfills import CannotBackfill, Dates
 from tests.backfills.play import daily, hourly, keys, plan, producer
 from tests.engine.world import asset, dag

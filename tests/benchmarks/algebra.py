@@ -16,7 +16,7 @@ from scheduling.algebra.composites import ProductMapper
 from scheduling.algebra.mappers import IdentityMapper
 from scheduling.algebra.rollups import RollupMapper
 from scheduling.algebra.temporal import StartOfDayMapper, StartOfHourMapper, StartOfYearMapper
-from scheduling.algebra.time_partitions import MinutelyPartitions
+from scheduling.algebra.time_shorthands import MinutelyPartitions
 from scheduling.algebra.windows import DayWindow, YearWindow
 
 ROUNDS = 5

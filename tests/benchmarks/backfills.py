@@ -172,7 +172,7 @@ def _definition() -> dict[str, Any]:
     from scheduling.algebra import specs
     from scheduling.algebra.dimensions import MultiPartitions
     from scheduling.algebra.partitions import StaticPartitions
-    from scheduling.algebra.time_partitions import DailyPartitions
+    from scheduling.algebra.time_shorthands import DailyPartitions
 
     stores = StaticPartitions([f"store-{number:03}" for number in range(STORES)])
     return specs.dump(MultiPartitions({"day": DailyPartitions(FIRST, LAST), "store": stores}))

@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from core.models import Asset
 from scheduling import board, claims, listening, runs
 from scheduling.algebra import specs
-from scheduling.algebra.time_partitions import DailyPartitions
+from scheduling.algebra.time_shorthands import DailyPartitions
 from scheduling.runs import Ask
 from tests.engine import world
 from tests.engine.world import ALICE, HOURS_TO_DAY, IDENTITY, NOW, REGIONS, consumer, emit, hours, turn

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.partitions import StaticPartitions
 from scheduling.algebra.subsets import Subset
-from scheduling.algebra.time_partitions import DailyPartitions
+from scheduling.algebra.time_shorthands import DailyPartitions
 from scheduling.board.cells import Cells, Look
 from scheduling.board.defined import Defined, axis_of
 from scheduling.board.labels import Place

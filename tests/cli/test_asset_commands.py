@@ -9,7 +9,7 @@ from scheduling import runs
 from scheduling.algebra import specs
 from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.partitions import DynamicPartitions, StaticPartitions
-from scheduling.algebra.time_partitions import DailyPartitions
+from scheduling.algebra.time_shorthands import DailyPartitions
 from scheduling.runs import Ask
 from tests.engine.world import ALICE, NOW, asset, dag
 

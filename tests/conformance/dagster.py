@@ -16,7 +16,7 @@ from scheduling.algebra.policies import MinimumCount
 from scheduling.algebra.rollups import RollupMapper
 from scheduling.algebra.sliding import SlidingWindowMapper
 from scheduling.algebra.temporal import StartOfDayMapper
-from scheduling.algebra.time_partitions import DailyPartitions
+from scheduling.algebra.time_shorthands import DailyPartitions
 from scheduling.algebra.windows import DayWindow, SegmentWindow
 
 _NOW = datetime(2026, 3, 20, tzinfo=UTC)

@@ -7,7 +7,7 @@ import pytest
 from core.models import Asset, AssetEvent, Dag, DagRun
 from scheduling import events, holds, newruns, overdue, runs
 from scheduling.algebra import specs
-from scheduling.algebra.time_partitions import DailyPartitions
+from scheduling.algebra.time_shorthands import DailyPartitions
 from scheduling.events import EventReport
 from scheduling.expected import Expectations
 from scheduling.journal import Deed

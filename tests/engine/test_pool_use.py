@@ -5,8 +5,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from core.models import DagRun
-from scheduling import slots, turns
-from scheduling.slots import Use
+from scheduling import pool_slots, turns
+from scheduling.pool_slots import Use
 from tests.engine.pooled import member, pool, queue, start_all
 from tests.engine.world import NOW
 
@@ -19,7 +19,7 @@ class TestUse:
         queue(member("a", busy, slots=2), 4)
         start_all()
         with django_assert_num_queries(2):
-            assert slots.use_of([busy, idle]) == {busy.pk: Use(2, 3, 6), idle.pk: Use(0, 0, 0)}
+            assert pool_slots.use_of([busy, idle]) == {busy.pk: Use(2, 3, 6), idle.pk: Use(0, 0, 0)}
 
     def test_costs_as_much_however_many_dags_share_a_pool(self):
         shared = pool(slots=3)

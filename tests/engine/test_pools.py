@@ -9,8 +9,8 @@ import pytest
 from django.db import connection
 
 from core.models import Backfill, BackfillTarget, DagRun, Pool
-from scheduling import claims, retries, slots, turns
-from scheduling.slots import Use
+from scheduling import claims, pool_slots, retries, turns
+from scheduling.pool_slots import Use
 from tests.engine.pooled import dispatched, end_one, member, pool, queue, start_all
 from tests.engine.world import NOW, RUNTIME, dag
 
@@ -51,9 +51,9 @@ class TestTheLimit:
         start_all()
         made.pool, made.pool_slots = second, 1
         made.save()
-        assert slots.use_of([first, second]) == {first.pk: Use(2, 0, 0), second.pk: Use(0, 1, 1)}
+        assert pool_slots.use_of([first, second]) == {first.pk: Use(2, 0, 0), second.pk: Use(0, 1, 1)}
         assert start_all() == {"a": 1}
-        assert slots.use_of([first, second]) == {first.pk: Use(2, 0, 0), second.pk: Use(1, 0, 0)}
+        assert pool_slots.use_of([first, second]) == {first.pk: Use(2, 0, 0), second.pk: Use(1, 0, 0)}
 
     def test_is_not_used_up_by_runs_that_have_ended_or_wait_for_a_retry(self):
         shared = pool(slots=1)

@@ -8,7 +8,7 @@ from partitions_site import roles
 from scheduling.algebra import specs
 from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.partitions import StaticPartitions
-from scheduling.algebra.time_partitions import DailyPartitions
+from scheduling.algebra.time_shorthands import DailyPartitions
 from tests.backfills import play
 from tests.backfills.play import begin, execute, listener, producer, turn
 from tests.engine.world import IDENTITY, asset, emit

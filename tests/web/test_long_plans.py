@@ -5,7 +5,7 @@ import pytest
 from core.models import DagRun
 from partitions_site.web import planning
 from scheduling.algebra import specs
-from scheduling.algebra.time_partitions import DailyPartitions
+from scheduling.algebra.time_shorthands import DailyPartitions
 from tests.backfills import play
 from tests.backfills.play import begin, execute, producer, turn
 from tests.engine.world import asset, emit

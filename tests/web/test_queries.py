@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from core.models import DefinitionSource, HeldRun, SensorLook
 from scheduling import backfills, journal, runs
 from scheduling.algebra import specs
-from scheduling.algebra.time_partitions import HourlyPartitions
+from scheduling.algebra.time_shorthands import HourlyPartitions
 from scheduling.runs import Ask
 from tests.engine import world
 from tests.engine.world import ALICE, HOURS_TO_DAY, IDENTITY, MINUTE, NOW, consumer, emit, hours, turn
