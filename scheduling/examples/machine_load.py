@@ -1,6 +1,7 @@
 """How busy this machine is: a reading a minute, and the hour so far, summed up with every fifth of them."""
 
 import os
+from datetime import timedelta
 from statistics import fmean
 
 from scheduling.sdk import (
@@ -34,7 +35,9 @@ def machine_load(self, partition_key, outlet_events):
     schedule=PartitionedAssetTimetable(
         assets=machine_load,
         default_partition_mapper=RollupMapper(
-            StartOfHourMapper(input_format=MINUTE), HourWindow(), wait_policy=Deadline("4m", Fire)
+            StartOfHourMapper(input_format=MINUTE),
+            HourWindow(),
+            wait_policy=Deadline(timedelta(minutes=4), Fire),
         ),
     ),
     group="this machine",
