@@ -7,8 +7,10 @@
     enumerable: true,
     get: () => document.activeElement.matches("input, textarea, select"),
   });
+  // A part that was given the focus would lose it together with the tabindex that no template writes.
   Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
-    !(name === "open" && (node.tagName === "DETAILS" || node.tagName === "DIALOG"));
+    !(name === "open" && (node.tagName === "DETAILS" || node.tagName === "DIALOG")) &&
+    !(name === "tabindex" && node === document.activeElement && node.matches("[data-live], [hx-trigger='refresh']"));
 
   const dialog = () => document.getElementById("dialog");
   const say = (words) => { document.getElementById("said").textContent = words; };

@@ -79,6 +79,10 @@ class TestFromRedToGreen:
         page.keyboard.press("Enter")
         panel = page.get_by_role("complementary", name="Partition")
         expect(panel.locator(".state").first).to_have_text("materialized")
+        expect(panel.get_by_role("link", name="Run again…")).to_have_count(0)
+        with page.expect_response(lambda answer: "key=2026-03-10" in answer.url and answer.status == 304):
+            pass
+        expect(panel).to_be_focused()
 
 
 class TestLog:
