@@ -213,9 +213,16 @@ def _settling(progress: tuple[Progress, ...], until: datetime) -> str:
     anew = sum(each.renewed_count for each in progress)
     wanted = sum(each.required_count for each in progress)
     return (
-        f"settling: {anew} of {wanted} came anew; fires when enough have,"
+        f"settling: {anew} of {wanted} came anew; fires when {_enough(progress)} have,"
         f" or at {until:%Y-%m-%d %H:%M:%S} UTC if nothing more comes"
     )
+
+
+def _enough(progress: tuple[Progress, ...]) -> str:
+    """How many have to come anew; of several assets it is no single number."""
+    if len(progress) > 1:
+        return "enough"
+    return "all" if progress[0].needed >= progress[0].required_count else str(progress[0].needed)
 
 
 def _wants_approval(held: Held) -> str:

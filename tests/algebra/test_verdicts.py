@@ -164,8 +164,19 @@ class TestLaterRounds:
     def test_what_it_says_while_it_settles_names_both_ends(self):
         end = f"{NOW + timedelta(minutes=10):%Y-%m-%d %H:%M:%S} UTC"
         assert self.late(Late.SETTLE).sentence == (
-            f"settling: 1 of 3 came anew; fires when enough have, or at {end} if nothing more comes"
+            f"settling: 1 of 3 came anew; fires when all have, or at {end} if nothing more comes"
         )
+
+    @pytest.mark.parametrize(
+        ("condition", "policy", "words"),
+        [(A, MinimumCount(2), "fires when 2 have"), (A & B, None, "fires when enough have")],
+        ids=["a policy", "several assets"],
+    )
+    def test_it_says_how_many_have_to_come_anew(self, condition, policy, words):
+        late = held(is_late=True, received={B: stale("all")} | self.ALL)
+        verdict = judge(listening(condition, a=regions(policy)), late, NOW)
+        assert verdict.kind is Kind.SETTLING
+        assert words in verdict.sentence
 
     def test_it_does_not_wait_when_everything_came_anew(self):
         assert self.late(Late.SETTLE, {A: fresh("tw", "jp", "us")}).may_fire

@@ -149,7 +149,7 @@ def test_an_instant_in_a_sentence_follows_too(page: Page, installation: Installa
     post(installation, 5, day=day)
     page.goto(f"/held?key={day}")
     row = page.get_by_role("row").filter(has_text=day)
-    expect(row).to_contain_text("settling: 1 of 24 came anew; fires when enough have, or at")
+    expect(row).to_contain_text("settling: 1 of 24 came anew; fires when all have, or at")
     instant = row.locator(".state time")
     expect(instant).to_contain_text(re.compile(r"\d\d:\d\d:\d\d UTC$"))
     page.keyboard.press("z")
