@@ -20,6 +20,7 @@ CODES = {
     "keyed-events": "A Dag that is not partition-aware listens: events with a key do not start it",
     "hours-lost": "A key format gives two hours of an autumn night one name",
     "unexpected-keys": "A Dag writes keys that the definition of an asset it writes does not have",
+    "keyless-runs": "A Dag writes an asset with partitions, and its runs have no partition key",
     "undefined-asset": "A Dag listens to an asset that nothing defines",
     "unheard-asset": "A Dag listens to an asset that nobody writes or has reported, named nearly as another",
     "asset-twice": "A schedule names one asset twice",

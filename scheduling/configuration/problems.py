@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Literal
 
+from django.db.models import QuerySet
+
 from core.models import Asset, Dag
 from scheduling.algebra import specs
 from scheduling.algebra.errors import PartitionError
@@ -30,6 +32,7 @@ FOUND_ANEW = frozenset(
         *("never-fires", "agreement", "agreement-unknown", "circle"),
         *("warning", "unreadable", "warnings-unknown"),
         *("hours-lost", "policy-unreachable", "keyed-events", "unexpected-keys", "unheard-asset"),
+        "keyless-runs",
     }
 )
 """Codes of what is found by looking at what is written."""
@@ -85,6 +88,7 @@ def _shown(dag: Dag, found: Iterable[Problem], world: World, at: datetime) -> li
         *_of_names(dag, world),
         *_of_definition(dag, world, at),
         *_of_outlets(dag, world, at),
+        *_of_keyless(dag),
     )
     return list(dict.fromkeys(shown))
 
@@ -130,9 +134,7 @@ def _of_outlets(dag: Dag, world: World, at: datetime) -> Iterator[Problem]:
 
     Where the code may name the keys that it writes, nobody knows which those are.
     """
-    named = [name for task in dag.tasks if task.get("names_keys") for name in task["outlets"]]
-    outlets = Asset.objects.filter(outlets__dag=dag, partitions__isnull=False).exclude(name__in=named)
-    for asset in outlets.order_by("name"):
+    for asset in _unnamed(dag):
         try:
             sentence = unexpected.sentence(dag, *world.writing(dag), asset, at)
         except PartitionError:
@@ -142,6 +144,25 @@ def _of_outlets(dag: Dag, world: World, at: datetime) -> Iterator[Problem]:
             continue
         if sentence:
             yield Problem("unexpected-keys", "warning", sentence)
+
+
+def _of_keyless(dag: Dag) -> Iterator[Problem]:
+    """Outlets with partitions of which no run of tasks says a key. Who works elsewhere may report keys."""
+    if dag.is_partitioned or not dag.tasks:
+        return
+    for asset in _unnamed(dag):
+        sentence = (
+            f"its runs have no partition key, so none of the partitions of {asset.name} gets data by them:"
+            " schedule=PartitionedAtRuntime() lets a person or a program give each run its key"
+        )
+        yield Problem("keyless-runs", "warning", sentence)
+
+
+def _unnamed(dag: Dag) -> QuerySet[Asset]:
+    """What it writes that has partitions, where its code does not name the keys by itself."""
+    named = [name for task in dag.tasks if task.get("names_keys") for name in task["outlets"]]
+    written = Asset.objects.filter(outlets__dag=dag, partitions__isnull=False)
+    return written.exclude(name__in=named).order_by("name")
 
 
 def _of_spec(name: str, spec: object, kind: str, at: datetime, span: Span | None = None) -> list[Problem]:

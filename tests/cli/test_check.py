@@ -91,6 +91,13 @@ with DAG(dag_id="daily", schedule=CronPartitionTimetable("0 0 * * *", timezone="
     def write(): pass
     write()
 """
+KEYLESS = """
+stores = Asset(name="stores", partitions=DynamicPartitions("stores"))
+with DAG(dag_id="visit", schedule=None):
+    @task(outlets=[stores])
+    def visit(partition_key): pass
+    visit()
+"""
 BROKEN = "nonsense ="
 GOOD = """
 with DAG(dag_id="hourly", schedule=CronPartitionTimetable("0 * * * *", timezone="UTC")): pass
@@ -108,6 +115,7 @@ CASES = [
     (PLAIN, "keyed-events", "warning", "reader"),
     (HOURS, "hours-lost", "warning", "hourly"),
     (FORM, "unexpected-keys", "warning", "daily"),
+    (KEYLESS, "keyless-runs", "warning", "visit"),
     (UNKNOWN, "undefined-asset", "warning", "reader"),
     (UNHEARD, "unheard-asset", "warning", "reader"),
     (CIRCLE, "circle", "warning", "loop"),
