@@ -199,12 +199,14 @@ class TimePartitions(Partitions):
         return self.nearest(named)
 
     def _named(self, key: str) -> datetime | None:
-        """The instant that `key` names, in whatever offset: a mapper of another zone writes its own."""
+        """The instant that `key` names, in whatever offset: a mapper of another zone writes its own.
+
+        Of a time that clocks skip, the one to which they go on: a day may begin at 01:00.
+        """
         try:
             return self._format.parse(key, self.zone)
         except InvalidKey:
-            if not self._format.has_offset:
-                return None
+            pass
         try:
             return periods.instant_of(self._format.read(key, self.zone), self.zone)
         except (InvalidKey, OverflowError):

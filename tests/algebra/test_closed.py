@@ -14,6 +14,7 @@ from scheduling.algebra.partitions import StaticPartitions
 from scheduling.algebra.policies import Cancel, Deadline, Fire, MinimumCount, WaitForAll
 from scheduling.algebra.progress import Held
 from scheduling.algebra.rollups import RollupMapper
+from scheduling.algebra.sliding import SlidingWindowMapper
 from scheduling.algebra.temporal import StartOfDayMapper, StartOfHourMapper
 from scheduling.algebra.time_partitions import TimePartitions
 from scheduling.algebra.time_shorthands import DailyPartitions, HourlyPartitions
@@ -87,6 +88,15 @@ class TestNever:
         hours = mapper.required("2026-03-10")
         assert mapper.counts_as("2026-03-10T01:00:00+0100") == hours[0]
         assert never(to_ten, mapper, *hours) == hours[22:]
+
+    def test_is_not_the_midnight_that_a_day_begins_without(self):
+        """In Cairo, the day on which summer time begins starts at 01:00."""
+        form = "%Y-%m-%dT%H"
+        days = DailyPartitions("2026-03-05", "2026-05-04", timezone="Africa/Cairo", key_format=form)
+        mapper = SlidingWindowMapper("day", before=1, timezone="Africa/Cairo", input_format=form)
+        two = mapper.required("2026-04-24")
+        assert mapper.counts_as("2026-04-24T01") == two[1] == "2026-04-24T00"
+        assert never(days, mapper, *two) == ()
 
     def test_of_very_many_keys_the_first_and_the_last_are_asked_for(self, monkeypatch):
         monkeypatch.setattr(closing, "MOST_ASKED", 4)
