@@ -71,8 +71,7 @@ def mark(run: DagRun, state: State, *, deed: Deed, at: datetime) -> None:
 
     :param state: `SUCCESS` or `FAILED`.
     """
-    _lock_backfills(run)
-    was = _locked(run).state
+    was = lock(run).state
     DagRun.objects.filter(pk=run.pk).update(
         state=state,
         started_at=Coalesce(F("started_at"), at),
@@ -122,6 +121,12 @@ def forget_keys(runs: Sequence[DagRun], *, deed: Deed, at: datetime) -> None:
         partition_key=None, partition_keys=None, partition_date=None, failed_keys={}, updated_at=at
     )
     states.forget_runs([run for run in runs if run.keys], at)
+
+
+def lock(run: DagRun) -> DagRun:
+    """The row of `run` as it is, locked after the backfills that have keys of it."""
+    _lock_backfills(run)
+    return _locked(run)
 
 
 def _refresh(gone: HeldRun, at: datetime) -> None:

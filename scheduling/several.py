@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from django.db import OperationalError
+from django.db import OperationalError, transaction
 
 from core import locks
 from core.models import DagRun
+from scheduling import corrections
 from scheduling.algebra.errors import PartitionError
 from scheduling.runs import NotRunnable
 
@@ -38,14 +39,16 @@ def one_by_one(rows: Iterable[Row], do: Callable[[Row], object]) -> Outcome[Row]
     return outcome
 
 
-def check_as_seen(run: DagRun, state: str, attempt: int) -> None:
-    """Look anew at `run`, of which somebody has seen `state` and `attempt` when they decided.
+@transaction.atomic
+def as_seen(run: DagRun, state: str, attempt: int, do: Callable[[], object]) -> None:
+    """`do` it to `run`, of which somebody has seen `state` and `attempt`; nobody comes between.
 
     :raises NotRunnable: if it has gone on since.
     """
-    run.refresh_from_db(fields=("state", "attempt"))
-    if (run.state, run.attempt) != (state, attempt):
-        raise NotRunnable(f"it was {state} when you looked, and has gone on since: it is {run.state}")
+    now = corrections.lock(run)
+    if (now.state, now.attempt) != (state, attempt):
+        raise NotRunnable(f"it was {state} when you looked, and has gone on since: it is {now.state}")
+    do()
 
 
 def check_not_asked(run: DagRun) -> None:

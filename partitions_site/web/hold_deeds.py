@@ -13,6 +13,7 @@ from partitions_site.web.confirm import Question
 from partitions_site.web.holds import row_of, verdict_of
 from partitions_site.web.http import HtmxRequest, allowed, back_to, deed
 from scheduling import holds as engine
+from scheduling import queueing
 from scheduling.algebra.verdicts import Verdict
 
 CHANGE = "core.change_heldrun"
@@ -27,6 +28,7 @@ def fire(request: HtmxRequest, pk: int) -> HttpResponse:
         title="Fire now?",
         sentences=(
             f"{row.dag} runs{_for_key(row)} as soon as a worker is free.",
+            *(each.sentence for each in queueing.of_dag(row.dag)),
             *_lacking(verdict_of(row)),
         ),
         button="Fire now",

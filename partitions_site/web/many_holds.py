@@ -35,7 +35,8 @@ def fire(request: HtmxRequest) -> HttpResponse:
         return Question(
             title=f"Fire {some(len(rows), 'held run')} now?",
             sentences=(
-                "For each key its Dag runs as soon as a worker is free, with what has come.",
+                "For each key its Dag runs as soon as a worker is free, with what has come;"
+                " that of a Dag which is paused, when it goes on.",
                 "Each run records which keys were missing.",
             ),
             button=f"Fire {some(len(rows), 'held run')} now",

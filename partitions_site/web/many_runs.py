@@ -15,7 +15,7 @@ from partitions_site.web.several import Deed
 from scheduling import corrections
 from scheduling import runs as engine
 from scheduling.algebra.phrases import some
-from scheduling.several import check_as_seen, check_not_asked
+from scheduling.several import as_seen, check_not_asked
 
 METHODS = ["GET", "HEAD", "POST"]
 
@@ -27,8 +27,7 @@ def retry(request: HtmxRequest) -> HttpResponse:
     these, said = several.meant(request, runs_of, DagRun.objects), deed(request)
 
     def do(run: DagRun) -> None:
-        check_as_seen(run, *these.seen[run.pk])
-        corrections.retry(run, deed=said, at=timezone.now())
+        as_seen(run, *these.seen[run.pk], lambda: corrections.retry(run, deed=said, at=timezone.now()))
 
     def ask(rows: list[DagRun]) -> Question:
         return Question(
@@ -83,8 +82,12 @@ def mark(request: HtmxRequest) -> HttpResponse:
         state = ""
 
     def do(run: DagRun) -> None:
-        check_as_seen(run, *these.seen[run.pk])
-        corrections.mark(run, DagRun.State(state), deed=said, at=timezone.now())
+        at = timezone.now()
+        as_seen(
+            run,
+            *these.seen[run.pk],
+            lambda: corrections.mark(run, DagRun.State(state), deed=said, at=at),
+        )
 
     def why_not(run: DagRun) -> str:
         if request.method == "POST" and not state:

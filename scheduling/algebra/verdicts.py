@@ -162,7 +162,7 @@ def _held_back(
         return Verdict(Kind.UNREACHABLE, f"can never fire: {_about(hopeless, progress)}", progress, until)
     if not condition.holds(lambda leaf: not _is_hopeless(by_leaf[leaf])):
         beyond = "; ".join(each.sentence() for each in lacking if each.is_beyond)
-        return Verdict(Kind.UNREACHABLE, f"can never fire by itself: {beyond}", progress, until)
+        return Verdict(Kind.UNREACHABLE, f"waits for what is not to come: {beyond}", progress, until)
     words = "; ".join(_about(each.anew() if anew else each, progress) for each in lacking)
     return Verdict(Kind.WAITING, f"waiting on {words}{_not_counted(progress)}", progress, until)
 

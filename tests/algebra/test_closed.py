@@ -26,7 +26,7 @@ NOW = utc("2026-03-11T09:00")
 A, B = AssetLeaf("a"), AssetLeaf("b")
 SECONDS = "%Y-%m-%dT%H:%M:%S"
 TWO = StaticPartitions(["tw", "jp"])
-SAID = "can never fire by itself: a is to have 2 listed keys, so not key us"
+SAID = "waits for what is not to come: a is to have 2 listed keys, so not key us"
 
 
 def never(definition, mapper, *keys, made=()):

@@ -22,7 +22,7 @@ def text() -> str:
             "",
             "This page is written by `python -m tests.conformance.table` from the rules that",
             "`python -m tests.conformance FILE...` judges recorded answers by; a test keeps the two equal.",
-            "Whatever is not listed here is answered as Apache Airflow 3.3.2 answers it.",
+            "Whatever was recorded and is not listed here is answered as Apache Airflow 3.3.2 does.",
             "",
             "## Apache Airflow 3.3.2",
             "",

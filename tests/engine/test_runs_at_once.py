@@ -7,7 +7,7 @@ import pytest
 from django.db import transaction
 
 from core.models import AssetEvent, Dag, DagRun, JournalEntry, Partition
-from scheduling import claims, configuration, corrections, holds, runs, timeouts
+from scheduling import claims, configuration, corrections, holds, runs, several, timeouts
 from scheduling.claims import LeaseLost
 from scheduling.holds import NotHeld
 from scheduling.runs import Ask, NotRunnable
@@ -84,6 +84,18 @@ class TestEnding:
         with ThreadPoolExecutor(1) as threads, transaction.atomic():
             finish(running, "out", at=LATER)
             threads.submit(apart, lambda: look(now=LATER)).result(20)
+        assert again(running).state == "success"
+
+    def test_before_somebody_marks_what_they_saw_running(self, running):
+        seen = running.state, running.attempt
+
+        def mark():
+            return corrections.mark(running, DagRun.State.FAILED, deed=ALICE, at=LATER)
+
+        meet(
+            lambda: finish(running, "out", at=LATER),
+            refused(NotRunnable, lambda: several.as_seen(running, *seen, mark)),
+        )
         assert again(running).state == "success"
 
     def test_two_that_take_over(self, running):

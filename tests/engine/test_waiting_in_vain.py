@@ -17,8 +17,8 @@ DAY = "2026-03-10"
 HOURLY = {"type": "TimePartitions", "cadence": "hour", "key_format": "%Y-%m-%dT%H:%M:%S"}
 TO_TEN = HOURLY | {"start": "2026-03-01", "end": f"{DAY}T22:00"}
 SAID = (
-    "can never fire by itself: hourly is to have hours from 2026-03-01 to before 2026-03-10T22:00 (UTC), "
-    "so not hours 22, 23"
+    "waits for what is not to come: hourly is to have hours from 2026-03-01 to before "
+    "2026-03-10T22:00 (UTC), so not hours 22, 23"
 )
 
 

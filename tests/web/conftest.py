@@ -11,6 +11,7 @@ from scheduling.sdk import HourlyPartitions, MultiPartitions, StaticPartitions
 from tests.backfills.play import producer
 from tests.engine import world
 from tests.engine.world import HOURS_TO_DAY, asset, consumer, emit, hours, turn
+from tests.web.selected import fail, trigger
 
 
 class Visitor(Client):
@@ -78,3 +79,14 @@ def temperatures(db):
     made = asset("hourly", partitions=specs.dump(definition))
     emit("hourly", *(f"seattle|{key}" for key in hours("2010-03-14", *(n for n in range(24) if n != 3))))
     return made
+
+
+@pytest.fixture
+def failed(db):
+    """Two failed runs of one Dag and one of another."""
+    return fail(*trigger("nightly", "2026-03-01", "2026-03-02"), *trigger("report", "2026-03"))
+
+
+@pytest.fixture
+def queued(failed):
+    return trigger("nightly", "2026-03-03")[0]

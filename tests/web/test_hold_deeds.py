@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from core.models import DagRun, Dependency, HeldRun, JournalEntry
+from core.models import Dag, DagRun, Dependency, HeldRun, JournalEntry
 from scheduling import runs
 from tests.engine.world import ALICE, NOW, asset, consumer, dag, emit, hours, turn
 from tests.web.reading import read
@@ -49,6 +49,11 @@ class TestFire:
         DagRun.objects.update(missing_keys=[{"asset": "hourly", "keys": ["09", "11"]}])
         text = read(visitor.get(f"/runs/{DagRun.objects.get().pk}")).text
         assert "Fired by hand without 2 keys of hourly: 09, 11" in text
+
+    def test_says_what_the_run_will_wait_for(self, visitor, day):
+        Dag.objects.update(is_paused=True)
+        text = read(visitor.get(f"/held/{day.pk}/fire")).text
+        assert f"{day.dag} is paused: its runs wait until somebody unpauses it." in text
 
     def test_a_second_click_makes_no_second_run(self, visitor, day):
         visitor.post(f"/held/{day.pk}/fire")

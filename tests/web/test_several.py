@@ -4,43 +4,18 @@ import pytest
 from django.db import OperationalError, connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 
 from core.models import DagRun, HeldRun, JournalEntry
 from partitions_site import roles
 from partitions_site.web import selecting
-from scheduling import claims, runs, several
-from scheduling.runs import Ask, NotRunnable
+from scheduling import several
+from scheduling.runs import NotRunnable
 from tests.api.groups import MARK, OURS, THEIRS, build, granted
-from tests.engine import world
-from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, RUNTIME, consumer, emit, turn
+from tests.engine.world import HOURS_TO_DAY, consumer, emit, turn
 from tests.web.reading import read
+from tests.web.selected import ask, fail, numbers, send, states, trigger
 
 pytestmark = pytest.mark.django_db
-
-
-def trigger(name, *keys):
-    made = world.Dag.objects.filter(dag_id=name).first() or world.dag(
-        name, RUNTIME, writes=[f"out of {name}"]
-    )
-    return [runs.trigger(made, Ask(key), deed=ALICE, at=NOW) for key in keys]
-
-
-def fail(*rows):
-    for run in rows:
-        claims.fail(world.start(run), "boom", at=NOW)
-    return rows
-
-
-@pytest.fixture
-def failed(db):
-    """Two failed runs of one Dag and one of another."""
-    return fail(*trigger("nightly", "2026-03-01", "2026-03-02"), *trigger("report", "2026-03"))
-
-
-@pytest.fixture
-def queued(failed):
-    return trigger("nightly", "2026-03-03")[0]
 
 
 @pytest.fixture
@@ -50,22 +25,6 @@ def days(db):
     emit("hourly", *(f"2026-03-0{day}T0{hour}:00:00" for day in (1, 2, 3) for hour in (1, 2)))
     turn()
     return list(HeldRun.objects.order_by("pk"))
-
-
-def numbers(rows):
-    return ",".join(str(row.pk) for row in rows)
-
-
-def ask(visitor, deed, sel, **query):
-    return read(visitor.get(f"/{deed}", {"sel": sel, **query}))
-
-
-def send(visitor, page, deed, **answers):
-    return visitor.post(f"/{deed}", page.fields | answers)
-
-
-def states():
-    return sorted(DagRun.objects.values_list("partition_key", "state"))
 
 
 class TestSelection:
@@ -137,137 +96,6 @@ class TestSelection:
         few = queries()
         fail(*trigger("nightly", *(f"2026-04-{day}" for day in range(10, 25))))
         assert queries() == few <= 13
-
-
-class TestRetry:
-    DEED = "runs/several/retry"
-
-    def test_says_first_which_and_leaves_out_what_has_not_ended(self, visitor, failed, queued):
-        page = ask(visitor, self.DEED, "all")
-        assert page.all("h1")[0].text == "Run 3 runs again?"
-        assert "nightly: 2 runs 2026-03-01 2026-03-02" in page.text
-        assert "Left out: 1 run nightly 2026-03-03: it is queued" in page.text
-        assert not JournalEntry.objects.filter(event="run retried").exists()
-
-    def test_queues_each_again_with_one_entry_for_each(self, visitor, failed):
-        page = ask(visitor, self.DEED, numbers(failed), back="/runs?state=failed")
-        answer = send(visitor, page, self.DEED + "?back=/runs%3Fstate%3Dfailed", reason="the disk is back")
-        assert answer["Location"] == "/runs?state=failed"
-        assert {state for _, state in states()} == {"queued"}
-        entries = JournalEntry.objects.filter(event="run retried")
-        assert {(each.by, each.via, each.reason) for each in entries} == {
-            ("operator", "web", "the disk is back")
-        }
-        assert sorted(entries.values_list("run_id", flat=True)) == sorted(run.run_id for run in failed)
-        assert entries.values("request_id").distinct().count() == 1
-        assert "3 runs queued again." in read(visitor.get("/runs")).text
-
-    def test_one_that_is_refused_holds_up_no_other_and_is_told(self, visitor, failed):
-        page = ask(visitor, self.DEED, numbers(failed))
-        world.Dag.objects.filter(dag_id="report").update(is_active=False)
-        told = read(send(visitor, page, self.DEED))
-        assert told.all("h1")[0].text == "2 runs queued again"
-        assert "1 run refused, and left as it is." in told.text
-        assert "report 2026-03 Dag report is not defined any more" in told.text
-        assert told.links["report 2026-03"] == f"/runs/{failed[2].pk}"
-        done = read(visitor.get(told.links["What was done, in the journal"]))
-        assert len(done.all("a", class_="key")) >= 2
-        assert states() == [("2026-03", "failed"), ("2026-03-01", "queued"), ("2026-03-02", "queued")]
-
-    def test_a_second_click_does_nothing_more(self, visitor, failed):
-        page = ask(visitor, self.DEED, numbers(failed))
-        send(visitor, page, self.DEED)
-        told = read(send(visitor, page, self.DEED))
-        assert told.all("h1")[0].text == "0 runs queued again"
-        assert "it was failed when you looked, and has gone on since: it is queued" not in told.text
-        assert "it is queued: it can be cancelled, not run again" in told.text
-        assert JournalEntry.objects.filter(event="run retried").count() == 3
-
-    def test_one_that_ran_and_failed_anew_since_it_was_shown_is_left(self, visitor, failed):
-        page = ask(visitor, self.DEED, numbers(failed))
-        send(visitor, page, self.DEED)
-        later = timezone.now()
-        claims.fail(world.start(DagRun.objects.get(pk=failed[0].pk), at=later), "boom", at=later)
-        told = read(send(visitor, page, self.DEED))
-        assert (
-            "nightly 2026-03-01 it was failed when you looked, and has gone on since: it is failed"
-            in told.text
-        )
-
-    def test_one_that_was_deleted_meanwhile_is_counted(self, visitor, failed):
-        page = ask(visitor, self.DEED, numbers(failed))
-        world.Partition.objects.all().delete()
-        DagRun.objects.filter(pk=failed[2].pk).delete()
-        assert (
-            "1 run refused, and left as it is. 1 run not there any more."
-            in read(send(visitor, page, self.DEED)).text
-        )
-
-    def test_nothing_that_was_not_asked_about_is_done(self, visitor, failed):
-        page = ask(visitor, self.DEED, str(failed[0].pk))
-        send(visitor, page, f"{self.DEED}?sel=all")
-        assert JournalEntry.objects.filter(event="run retried").count() == 1
-
-    @pytest.mark.parametrize("these", ["", "x", "1.failed", "1", "1.failed.x"])
-    def test_an_answer_about_nothing_is_refused(self, visitor, failed, these):
-        answer = visitor.post(f"/{self.DEED}", {"these": these})
-        assert answer.status_code == 422
-        assert "Nothing is selected" in read(answer).text
-
-    def test_nothing_to_do_has_no_button(self, visitor, queued):
-        page = ask(visitor, self.DEED, str(queued.pk))
-        assert page.all("h1")[0].text == "There is nothing to do"
-        assert [each.text for each in page.all("button") if "again" in each.text] == []
-
-    def test_where_it_was_shown_beside_the_list_is_looked_at_anew(self, visitor, failed):
-        page = ask(visitor, self.DEED, numbers(failed))
-        headers = {"HX-Request": "true", "HX-Target": "dialog"}
-        world.Dag.objects.filter(dag_id="report").update(is_active=False)
-        told = visitor.post(f"/{self.DEED}", page.fields, headers=headers)
-        assert told["HX-Trigger"] == '{"changed": {}}'
-        assert read(told).all("h2")[0].text == "2 runs queued again"
-
-
-class TestCancel:
-    DEED = "runs/several/cancel"
-
-    def test_ends_the_queued_and_asks_the_running_to_stop_once(self, visitor, queued):
-        running = world.start(trigger("nightly", "2026-03-04")[0])
-        page = ask(visitor, self.DEED, "all")
-        assert "Cancel 2 runs?" in page.text
-        assert "Left out: 3 runs" in page.text
-        send(visitor, page, self.DEED)
-        told = read(send(visitor, page, self.DEED))
-        assert told.all("h1")[0].text == "0 runs cancelled, or asked to stop"
-        assert "nightly 2026-03-04 somebody has asked it to stop already" in told.text
-        running.refresh_from_db()
-        queued.refresh_from_db()
-        assert (running.cancel_requested, queued.state) == (True, "cancelled")
-        assert JournalEntry.objects.filter(event="run cancelled").count() == 2
-
-
-class TestMark:
-    DEED = "runs/several/mark"
-
-    def test_says_how_they_ended(self, visitor, failed):
-        page = ask(visitor, self.DEED, numbers(failed))
-        assert [each.attributes["value"] for each in page.all("input", name="as")] == ["success", "failed"]
-        send(visitor, page, self.DEED, **{"as": "success"})
-        assert {state for _, state in states()} == {"success"}
-        assert JournalEntry.objects.filter(event="run marked").count() == 3
-
-    def test_those_that_are_so_already_are_left(self, visitor, failed, queued):
-        page = ask(visitor, self.DEED, "all")
-        assert "Whatever a worker still does" in page.text
-        told = read(send(visitor, page, self.DEED, **{"as": "failed"}))
-        assert told.all("h1")[0].text == "1 run marked as failed"
-        assert told.text.count("it is failed already") == 3
-
-    @pytest.mark.parametrize("state", ["", "queued", "running"])
-    def test_as_nothing_that_was_not_offered(self, visitor, failed, state):
-        page = ask(visitor, self.DEED, numbers(failed))
-        assert "nobody said how it ended" in read(send(visitor, page, self.DEED, **{"as": state})).text
-        assert not JournalEntry.objects.filter(event="run marked").exists()
 
 
 class TestHeld:
