@@ -92,9 +92,8 @@ class MultiPartitions(Partitions):
         return number
 
     def akin(self, key: str) -> tuple[str, ...]:
-        try:
-            segments = self.segments(key)
-        except InvalidKey:
+        segments = split_segments(key, self.delimiter)
+        if len(segments) != len(self.by_name):
             return ()
         pairs = zip(self.by_name, segments, strict=True)
         return tuple(map(self.key_of, product(*(each.akin(segment) for (_, each), segment in pairs))))
