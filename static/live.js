@@ -111,10 +111,15 @@
     }
     return address.search;
   };
+  // So does what leads to a row of a list beside it.
+  const besideOf = (link) => {
+    const sel = new URLSearchParams(location.search).getAll("sel").join(",");
+    return link.dataset.beside + (sel && `&sel=${sel}`);
+  };
   document.addEventListener("click", (event) => {
     if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     const link = event.target.closest?.("a[href]");
-    const beside = isWide.matches && link?.dataset.beside; // where there is no room, it leads to a page
+    const beside = isWide.matches && link?.dataset.beside && besideOf(link); // with no room, it leads to a page
     const part = beside ? "panel" : link?.dataset.part ?? link?.closest("[data-parts]")?.dataset.parts;
     if (!link || !("dialog" in link.dataset || part) || part === "page") return;
     event.preventDefault();

@@ -1,5 +1,7 @@
 """Several runs, and several held runs, are acted on at once: asked once, done to each, told of each."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import OperationalError, connection
 from django.test import Client
@@ -11,7 +13,7 @@ from partitions_site.web import selecting
 from scheduling import several
 from scheduling.runs import NotRunnable
 from tests.api.groups import MARK, OURS, THEIRS, build, granted
-from tests.engine.world import HOURS_TO_DAY, consumer, emit, turn
+from tests.engine.world import HOURS_TO_DAY, NOW, consumer, emit, turn
 from tests.web.reading import read
 from tests.web.selected import ask, fail, numbers, send, states, trigger
 
@@ -85,6 +87,16 @@ class TestSelection:
         page = read(visitor.get(f"/held{page.links['select all 3 on this page']}"))
         assert "3 held runs selected : sum 2026-03-01, 2026-03-02, 2026-03-03" in page.text
         assert page.links["Fire now…"].startswith("/held/several/fire?sel=")
+
+    def test_very_many_that_are_selected_make_no_heavy_page(self, visitor):
+        consumer("sum", {"hourly": HOURS_TO_DAY}, writes=["daily"])
+        days = [NOW.date() - timedelta(days=number) for number in range(60)]
+        emit("hourly", *(f"{day}T01:00:00" for day in days))
+        turn()
+        sel = ",".join(map(str, range(1_000_000, 1_000_940))) + "," + numbers(HeldRun.objects.all())
+        answer = visitor.get(f"/held?sel={sel}")
+        assert "60 held runs selected" in read(answer).text
+        assert len(answer.content) < 200_000
 
     def test_what_is_selected_costs_as_many_queries_whatever_it_is(self, visitor, failed):
         def queries():
