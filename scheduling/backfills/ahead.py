@@ -2,11 +2,12 @@
 
 import re
 import secrets
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from django.db.models import Min, Q
+from django.db.models import Count, Min, Q
 
 from core import bulk
 from core.models import AssetEvent, Backfill, BackfillPartition, BackfillTarget, DagRun, HeldRun
@@ -26,8 +27,8 @@ Dates = dict[int, datetime | None]
 """Partition dates by the primary key of the partition."""
 
 AHEAD = 2
-"""How many times its `max_active_runs` a backfill may have queued and running: the next ones are there when a
-slot gets free. Only claims say how many run."""
+"""How many times its `max_active_runs` a backfill may have queued and running of each Dag: the next ones are
+there when a slot gets free. Only claims say how many run."""
 
 MOST_RUNS = 1000
 """Runs that are queued in one transaction."""
@@ -50,15 +51,18 @@ class Queued:
 
 def queue(backfill: Backfill, targets: Sequence[BackfillTarget], now: datetime) -> Queued:
     """Queue what `backfill`, which this transaction has locked, may have ahead, downstream first."""
-    room = AHEAD * backfill.max_active_runs - _ahead(backfill, now)
-    allowed = min(room, MOST_RUNS)
+    ahead = _ahead(backfill, now)
     unrouted = _oldest_unrouted(backfill)
     queued = Queued()
     for target in reversed(targets):
-        if allowed > queued.runs:
-            _queue(_Queueing(backfill, target, targets, now, unrouted), queued, allowed - queued.runs)
+        room = AHEAD * backfill.max_active_runs - ahead[target.dag_id]
+        if room > 0:
+            allowed, before = min(room, MOST_RUNS - queued.runs), queued.runs
+            if allowed > 0:
+                _queue(_Queueing(backfill, target, targets, now, unrouted), queued, allowed)
+            queued.more |= queued.runs - before == allowed < room
     # Partitions that others run have taken no room: the next ones may have it.
-    queued.more |= queued.runs == allowed < room or unrouted is not None or queued.adopted > 0
+    queued.more |= unrouted is not None or queued.adopted > 0
     return queued
 
 
@@ -68,10 +72,14 @@ def keys_per_run(backfill: Backfill, target: BackfillTarget) -> int:
     return min(limit for limit in limits if limit is not None)
 
 
-def _ahead(backfill: Backfill, now: datetime) -> int:
-    """How many of its runs run, or could. Those that wait for a retry or their day keep no other waiting."""
+def _ahead(backfill: Backfill, now: datetime) -> Counter[int]:
+    """How many of its runs run, or could, by Dag: none keeps those of another waiting.
+
+    Those that wait for a retry or for their day keep no other run waiting.
+    """
     could = Q(state=DagRun.State.QUEUED, run_after__lte=now)
-    return backfill.runs.filter(Q(state=DagRun.State.RUNNING) | could).count()
+    runs_ahead = backfill.runs.filter(Q(state=DagRun.State.RUNNING) | could).order_by().values_list("dag_id")
+    return Counter(dict(runs_ahead.annotate(Count("pk"))))
 
 
 @dataclass(frozen=True, slots=True)

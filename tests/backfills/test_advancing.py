@@ -11,7 +11,19 @@ from scheduling import backfills, claims, runs
 from scheduling.backfills import Order, Reprocess
 from scheduling.backfills.ahead import AHEAD
 from scheduling.runs import Ask
-from tests.backfills.play import begin, counts, daily, days, drive, execute, item, of_dag, producer, turn
+from tests.backfills.play import (
+    begin,
+    counts,
+    daily,
+    days,
+    drive,
+    execute,
+    finish,
+    item,
+    of_dag,
+    producer,
+    turn,
+)
 from tests.engine.world import ALICE, DAILY, NOW, dag
 
 MONTHLY = {"type": "CronPartitionTimetable", "cron": "0 0 1 * *", "key_format": "%Y-%m"}
@@ -93,6 +105,16 @@ class TestRunsOfABackfill:
         assert len(execute(most=1)) == 1
         turn()
         assert DagRun.objects.count() == 2 * AHEAD + 1
+
+    @pytest.mark.parametrize("fields", [{"is_paused": True}, {"max_active_runs": 1}])
+    def test_of_a_dag_that_cannot_go_on_keep_no_other_dag_waiting(self, fields):
+        free, stuck = producer("a", writes="ones"), producer("b", writes="others")
+        Dag.objects.filter(pk=stuck.pk).update(**fields)
+        begin(free, stuck, max_active_runs=2)
+        for _ in range(12):
+            turn()
+            execute(end=lambda run: run.dag_id == free.pk and finish(run, NOW))
+        assert DagRun.objects.filter(dag=free, state="success").count() == 10
 
     def test_are_queued_in_portions(self, monkeypatch):
         monkeypatch.setattr("scheduling.backfills.ahead.MOST_RUNS", 3)

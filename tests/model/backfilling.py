@@ -9,7 +9,7 @@ from tests.model.records import Consumer, Held, Run
 from tests.model.supposing import AsIf
 
 AHEAD = 2
-"""How many times its limit a backfill has queued and running."""
+"""How many times its limit a backfill has queued and running of each Dag."""
 
 FAILED = ("failed", "blocked")
 UNDONE = (*FAILED, "cancelled")
@@ -82,11 +82,12 @@ class Backfills(Adopting):
         """Whether anything has come of it."""
         has_moved = self._collect(backfill)
         if not backfill.is_paused:
-            room = AHEAD * backfill.limit - sum(map(self._is_ahead, backfill.runs))
             refused: list[Item] = []
             ready = _ready(backfill)
             for target in reversed(backfill.targets):
-                room -= self._launch(backfill, target, room, refused)
+                own = [run for run in backfill.runs if run.consumer.name == target.name]
+                room = AHEAD * backfill.limit - sum(map(self._is_ahead, own))
+                self._launch(backfill, target, room, refused)
             has_moved |= _ready(backfill) < ready
             self._look(backfill, refused)
         backfill.is_completed = not backfill.open
@@ -147,8 +148,8 @@ class Backfills(Adopting):
         ends = [each.run.ended_at for _, each in before if each.run and each.run.ended_at]
         item.ripe_at = max(ends, default=self.now)
 
-    def _launch(self, backfill: Backfill, target: Target, room: int, refused: list[Item]) -> int:
-        """As many runs as there is room for, of the next keys. How many; `refused` get those that end."""
+    def _launch(self, backfill: Backfill, target: Target, room: int, refused: list[Item]) -> None:
+        """As many runs as there is room for, of the next keys; `refused` get those that end."""
         coming = self._coming(backfill, target, room)
         coming = [item for item in coming if not self._is_adopted(backfill, item, target.name)]
         consumer = self.consumers[target.name]
@@ -158,7 +159,6 @@ class Backfills(Adopting):
         chunks = [coming[at : at + size] for at in range(0, len(coming), size)]
         backfill.runs += [self._begin(consumer, chunk) for chunk in chunks]
         refused += [*bad, *self._stop_chain(backfill, target, bad)]
-        return len(chunks)
 
     def _coming(self, backfill: Backfill, target: Target, room: int) -> list[Item]:
         """In whole chunks, as long as more may come."""
