@@ -12,7 +12,7 @@ STATIC = Path(__file__).parents[2] / "static"
 
 
 def help_of(page: Page):
-    return page.get_by_role("dialog", name="Keys", exact=True)
+    return page.get_by_role("dialog", name="Keyboard", exact=True)
 
 
 def test_is_opened_by_a_key_and_gives_the_focus_back(page: Page):
@@ -32,7 +32,7 @@ def test_is_opened_by_a_key_and_gives_the_focus_back(page: Page):
 
 def test_is_opened_at_the_foot_and_closed_by_its_button(page: Page):
     page.goto("/health")
-    button = page.get_by_role("button", name="All keys")
+    button = page.get_by_role("button", name="Keyboard")
     button.click()
     help_of(page).get_by_role("button", name="Close").click()
     expect(help_of(page)).to_have_count(0)
