@@ -102,14 +102,14 @@
   // Squares of a grid leave out of their addresses what is selected: it may be long, and there are many. The other
   // links of a board do where it is long. The total of a row selects another, and one link nothing.
   const selected = (link) => {
-    const address = new URL(link.href);
+    const address = new URL(link.getAttribute("href"), location); // a stretch of a bar is of SVG: it has no text in href
     const isOfBoard = document.getElementById("board") && address.pathname === location.pathname;
     if (!isOfBoard || "clears" in link.dataset || address.searchParams.has("sel")) return link.getAttribute("href");
     const here = new URLSearchParams(location.search);
     for (const name of ["sel", "only"]) {
       if (here.has(name) && !address.searchParams.has(name)) address.searchParams.set(name, here.get(name));
     }
-    return address.search;
+    return address.search || "?";
   };
   // So does what leads to a row of a list beside it.
   const besideOf = (link) => {
