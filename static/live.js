@@ -179,17 +179,20 @@
   };
   // The link to a deed may be gone with what it was for: the focus stays in its part, not at the top of the page.
   let returned = null;
+  let home = null; // the id of that part; others are refreshed beside it
   document.addEventListener("htmx:afterSettle", ({ detail }) => {
     if (!returned || returned.isConnected || document.activeElement !== document.body) return;
     returned = null;
-    detail.elt.tabIndex = -1;
-    detail.elt.focus({ preventScroll: true });
+    const part = document.getElementById(home) ?? detail.elt;
+    part.tabIndex = -1;
+    part.focus({ preventScroll: true });
   });
   document.body.addEventListener("done", ({ detail }) => {
     dialog().close();
     for (const flash of document.querySelectorAll(".flash")) flash.remove(); // said of what was before
     sayFor(detail.words, 6000);
     returned = document.activeElement;
+    home = returned.closest('[hx-trigger="refresh"]')?.id;
     // Also of a part that has ended and is not polled any more: a deed may have begun it again.
     for (const part of document.querySelectorAll('[hx-trigger="refresh"]')) htmx.trigger(part, "refresh");
   });
