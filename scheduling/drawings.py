@@ -132,7 +132,7 @@ def _mark(portion: int) -> tuple[Keys, int]:
 
 def _marked_looks(asset_id: int, expected: Universe, keys: set[str]) -> dict[str, int]:
     """How keys look by what is marked; `GONE` if by that there is nothing to say."""
-    looks = dict.fromkeys(keys, GONE)
+    looks = dict.fromkeys(sorted(keys), GONE)  # so that new keys are numbered in order
     marked = Partition.objects.filter(asset=asset_id, drawn__isnull=False)
     held = HeldRun.objects.filter(dag__in=expected.writers, is_drawn=True)
     for some in _portions(sorted(keys)):
