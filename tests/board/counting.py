@@ -24,6 +24,9 @@ def counted(name="daily", now=NOW):
     found = dict.fromkeys(dynamic.bound(definition).keys(now=now), Look.MISSING) if definition else {}
     for part in Partition.objects.filter(asset=row):
         found[part.key] = LOOKS[part.state, part.is_stale]
+    if definition:  # a key that no definition has and no data is none
+        bound = set(dynamic.bound(definition).keys(now=now))
+        found = {key: look for key, look in found.items() if key in bound or look is not Look.MISSING}
     for key in held:
         if found.get(key, Look.MISSING) is Look.MISSING:
             found[key] = Look.HELD
