@@ -12,6 +12,8 @@ register = template.Library()
 DATED = re.compile(r"[0-9]{4}-[0-9]{2}|%Y-%m")
 """What a key of a period has in it, and the format of one. A browser would break it after a hyphen."""
 
+WORD = re.compile(r"\S+")
+
 LONGEST = 30
 """Characters of a word that fits on a line of a phone."""
 
@@ -23,9 +25,12 @@ JOINTS = re.compile(r"(?<=\.\.\.)|(?<=__)|(?<=[^/]/)|(?=\+)|(?<=[a-z]\.)(?=[a-z_
 @stringfilter
 def whole(text: str) -> SafeString:
     """A sentence, each key in it on one line. Words that are longer than a line break where they must."""
-    if not DATED.search(text):
-        return escape(text)
-    return mark_safe("".join(map(_word, re.split(r"(\s+)", text))))  # noqa: S308  every word is escaped
+    pieces, at = [], 0
+    for found in WORD.finditer(text) if DATED.search(text) else ():
+        if DATED.search(found[0]):
+            pieces += [escape(text[at : found.start()]), _word(found[0])]
+            at = found.end()
+    return mark_safe("".join([*pieces, escape(text[at:])]))  # noqa: S308  every piece is escaped
 
 
 @register.filter
