@@ -3,7 +3,7 @@
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.models import Partition
@@ -128,6 +128,8 @@ class TestTints:
         found = shown(counted([*[24] * 20, 3, 90]), "rows")
         assert list(found.tints.values())[-3:] == [3, 1, 6]
 
+    @example([*[0.0] * 9, 6.9e-218, 2.1e90])
+    @example([-1.7e308, 0.0, 1.7e308])
     @given(st.lists(NUMBERS, min_size=1, max_size=31))
     def test_there_is_one_of_the_steps_for_every_number(self, values):
         found = _measured(["rows"], "rows", keyed(*values))
