@@ -18,6 +18,9 @@ from scheduling.board.room import room_for
 
 PAGE = 50
 
+HELD_PAGE = 40
+"""Each held run takes several lines and is judged as it is shown."""
+
 MOST_LOOKED_THROUGH = 50_000
 """Rows of one page that are looked through for what no index knows."""
 
@@ -89,7 +92,7 @@ class JournalFilter:
 
 
 def held_runs(
-    wanted: HeldFilter, *, now: datetime, after: str = "", size: int = PAGE, room: int | None = None
+    wanted: HeldFilter, *, now: datetime, after: str = "", size: int = HELD_PAGE, room: int | None = None
 ) -> HeldPage:
     """Open held runs: those that are late, those that can never fire, the others; each by their age.
 
