@@ -183,9 +183,7 @@ def _tint(value: float, low: float, high: float) -> int:
     """Outliers do not stretch the steps: they have the first or the last."""
     if high <= low:
         return 1 if value < low else STEPS if value > high else (STEPS + 1) // 2
-    share = (min(max(value, low), high) / 2 - low / 2) / (
-        high / 2 - low / 2
-    )  # halves: no number is too large
+    share = (min(max(value, low), high) - low) / (high - low)
     return min(1 + int(STEPS * share), STEPS)
 
 
