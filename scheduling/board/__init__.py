@@ -19,22 +19,14 @@ from scheduling.board.choice import Choice, choose, chosen, example, spelled
 from scheduling.board.dags import DagLine, lines, next_ticks, schedule_words, suggestions
 from scheduling.board.drawn import Lack
 from scheduling.board.excerpts import Excerpt
+from scheduling.board.filters import HeldFilter, JournalFilter, RunFilter
 from scheduling.board.firing import reason_of, reason_of_end
 from scheduling.board.grids import lay_out
 from scheduling.board.heat import Heat, measure, number
 from scheduling.board.keylists import KeyLine, listed, listed_at
 from scheduling.board.lateness import late_among, late_keys
 from scheduling.board.lineages import Lineage, Node, Way, lineage
-from scheduling.board.lists import (
-    HeldFilter,
-    JournalFilter,
-    Page,
-    RunFilter,
-    events,
-    held_runs,
-    journal,
-    runs,
-)
+from scheduling.board.lists import Page, events, held_runs, journal, runs
 from scheduling.board.narrowing import Dimension, Slice, dimensions_of, spelled_within, within
 from scheduling.board.newest import Newest, newest_of
 from scheduling.board.owing import Together, together, with_room
