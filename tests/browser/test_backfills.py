@@ -131,7 +131,7 @@ class TestByFinger:
         for step in range(1, 12):
             finger.move({"x": start["x"], "y": start["y"] - 20 * step})
         finger.up()
-        phone.wait_for_function("scrollY > 60 || document.querySelector('.gridbox').scrollTop > 60")
+        phone.wait_for_function("() => scrollY > 60 || document.querySelector('.gridbox').scrollTop > 60")
         expect(phone.locator("a.c.on")).to_have_count(0)
         assert "sel=" not in phone.url
 

@@ -116,14 +116,15 @@ class TestPanelBelow:
         expect(phone.get_by_role("heading", name="2026-03-11")).to_be_in_viewport()
         self.refreshed(phone)  # by then it has come to the panel
         phone.evaluate("scrollTo(0, 0)")
-        phone.wait_for_function("scrollY === 0")
+        phone.wait_for_function("() => scrollY === 0")
         self.refreshed(phone)
         assert phone.evaluate("scrollY") == 0
 
     def refreshed(self, phone: Page):
         with phone.expect_response(lambda answer: answer.request.headers.get("hx-target") == "panel"):
             pass
-        phone.wait_for_function("!document.querySelector('.htmx-request, .htmx-swapping, .htmx-settling')")
+        busy = ".htmx-request, .htmx-swapping, .htmx-settling"
+        phone.wait_for_function("busy => !document.querySelector(busy)", arg=busy)
 
     def test_beside_the_grid_the_square_keeps_the_focus(self, page: Page):
         page.goto(self.GRID)
