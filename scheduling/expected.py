@@ -18,11 +18,10 @@ from django.db.models import F, Max
 
 from core.models import Asset, AssetEvent, Dag, DagRun, HeldRun, Outlet, Partition, Sensor
 from core.newest import first_of_each
-from scheduling import listening, reach, usual
+from scheduling import listening, usual
 from scheduling.algebra.conditions import Leaf
 from scheduling.algebra.cron_timetables import CronPartitionTimetable
-from scheduling.algebra.errors import InvalidKey, PartitionError
-from scheduling.algebra.partitions import Partitions
+from scheduling.algebra.errors import PartitionError
 
 NO_TIME = "not known: the key has no time in it"
 
@@ -84,17 +83,11 @@ class Owed:
         return ", ".join((*(dag.dag_id for dag in self.dags), *sensors))
 
 
-def cannot_come(owed: Owed) -> Owed:
-    """`owed`, a key that the definition of its asset does not have, said so."""
-    return replace(owed, expected=_never(owed.asset)) if owed.asset else owed
-
-
 class Expectations:
     """When keys of `assets` are expected: some queries, whatever the number of assets, Dags and keys."""
 
     def __init__(self, assets: Iterable[Asset]) -> None:
         self._assets = {asset.pk: asset for asset in assets}
-        self._definitions: dict[int, Partitions | None] = {}
         self.dags: dict[int, list[Dag]] = defaultdict(list)
         rows = Outlet.objects.filter(asset__in=self._assets, dag__is_active=True).select_related("dag")
         for row in rows.order_by("pk"):
@@ -110,27 +103,11 @@ class Expectations:
         ticks = [found for dag in self.dags[asset.pk] if (found := self._by_tick(dag, key))]
         if ticks:
             return min(ticks, key=lambda each: each.at or _NEVER)
-        if key and self._has_never(asset, key):
-            return _never(asset)
         by = self._usual[asset.pk]
         if by.lag is None:
             return Expected(None, f"not known: {by.words}")
         date = by.date_of(key)
         return Expected(date + by.lag, by.words) if date else Expected(None, NO_TIME)
-
-    def _has_never(self, asset: Asset, key: str) -> bool:
-        """Whether `key` is of another form than the keys of `asset`, whatever time and people add to them."""
-        if asset.pk not in self._definitions:
-            self._definitions[asset.pk] = reach.fixed(asset)
-        definition = self._definitions[asset.pk]
-        try:
-            if definition:
-                definition.partition_date(key)
-        except InvalidKey:
-            return True
-        except PartitionError:  # the page of definitions says what is wrong with it
-            pass
-        return False
 
     def _by_tick(self, dag: Dag, key: str) -> Expected | None:
         try:
@@ -172,6 +149,11 @@ class Expectations:
         return usual.lags(self._assets.values())
 
 
+def never(asset: Asset) -> Expected:
+    """What to say of a key that the definition of `asset` does not have."""
+    return Expected(None, f"cannot come: {asset.name} is to have no such key", is_never=True)
+
+
 def newest_attempts(names: Iterable[tuple[int, str]]) -> dict[tuple[int, str], DagRun]:
     """The last run of each (Dag, key) that has one. One query."""
     dag_ids, keys = {dag_id for dag_id, _ in names}, {key for _, key in names}
@@ -208,10 +190,6 @@ def _open(names: Iterable[tuple[int, str]]) -> dict[tuple[int, str], HeldRun]:
 
 def _unmade(why: str) -> Expected:
     return Expected(None, f"{why}: nobody makes it unless you trigger or backfill it", is_unmade=True)
-
-
-def _never(asset: Asset) -> Expected:
-    return Expected(None, f"cannot come: {asset.name} is to have no such key", is_never=True)
 
 
 def _written(at: datetime) -> str:

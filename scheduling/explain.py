@@ -19,7 +19,7 @@ from scheduling.algebra.lacking import Lack, lacks_of
 from scheduling.algebra.timetables import AssetTimetable, PartitionedAssetTimetable
 from scheduling.algebra.verdicts import Kind, Verdict
 from scheduling.assessing import Case, as_if_opened, cases, judge
-from scheduling.expected import Expectations, Owed, cannot_come, with_attempts
+from scheduling.expected import Expectations, Owed, with_attempts
 from scheduling.listening import UNKEYED, BrokenDefinition
 from scheduling.queueing import Hindrance
 
@@ -190,11 +190,8 @@ def _with_facts(answer: Explanation, case: Case, verdict: Verdict, now: datetime
     if way.wanted is None:
         sentence = phrases.ended(f"It can never fire: {'; '.join(way.problems)}")
         return replace(answer, standing=Standing.NEVER, sentence=sentence)
-    beyond = {(each.leaf, key) for each in verdict.progress for key in each.never}
-    facts = [
-        cannot_come(fact) if (fact.leaf, fact.key) in beyond else fact for fact in _owed(case, way.wanted)
-    ]
-    never = next((fact for fact in facts if (fact.leaf, fact.key) in beyond), None)
+    facts = _owed(case, way.wanted)
+    never = next((fact for fact in facts if fact.expected.is_never), None)
     if never and not (verdict.kind is Kind.WAITING and verdict.until):
         return _without(answer, facts, never)
     then = judge(replace(case, held=whatif.with_keys(case, way.wanted, now)), now=now)

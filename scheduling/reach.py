@@ -21,7 +21,8 @@ def closed_of(asset_ids: Collection[int]) -> dict[int, Closed]:
     found = {asset.pk: definition for asset in assets if (definition := fixed(asset))}
     timetables = _timetables(found) if found else {}
     return {
-        pk: Closed(definition, partial(_is_made, timetables.get(pk, ()))) for pk, definition in found.items()
+        pk: Closed(definition, partial(_is_made, made := timetables.get(pk, ())), bool(made))
+        for pk, definition in found.items()
     }
 
 

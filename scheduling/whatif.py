@@ -7,7 +7,7 @@ from datetime import datetime
 from scheduling import listening, mapping
 from scheduling.algebra.conditions import Expression, Leaf
 from scheduling.algebra.lacking import Lack, fewest, lacks_of
-from scheduling.algebra.progress import Held, Progress
+from scheduling.algebra.progress import Held, of_any
 from scheduling.algebra.verdicts import Kind, Verdict
 from scheduling.assessing import Case
 from scheduling.mapping import NotMapped
@@ -135,7 +135,8 @@ class _Meaning:
 def _openers(case: Case, meaning: _Meaning) -> tuple[list[Lack], tuple[str, ...]]:
     """Single keys that open a held run, of what is there already first; and why others do not."""
     absent = [leaf for leaf in case.listening.condition.leaves() if leaf not in case.held.present]
-    whatever = Verdict(Kind.WAITING, "", tuple(Progress(leaf) for leaf in absent))
+    mappers, nothing = case.listening.mappers, replace(case.held, received={})
+    whatever = Verdict(Kind.WAITING, "", tuple(of_any(leaf, mappers[leaf], nothing) for leaf in absent))
     named = [Lack(leaf, tuple(keys)[:1]) for leaf, keys in case.held.received.items() if keys]
     named += lacks_of(case.listening, case.held.key, whatever)
     found = [meaning.deliverable(lack, opening=True) for lack in named]

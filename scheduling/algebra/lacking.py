@@ -3,7 +3,7 @@
 Nothing here decides whether it may fire: that is `verdicts.judge`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import inf
@@ -25,7 +25,8 @@ BEYOND = 1_000_000
 class Lack:
     """What one asset owes: `count` of `keys`, in order. `keys` is empty where none can be named.
 
-    `problem`: why nothing that comes will do. `is_beyond`: the asset is not to have so many of them.
+    `problem`: why nothing that comes will do. `is_beyond`: the asset is not to have so many of them, `never`
+    those that it is not.
     """
 
     leaf: Leaf
@@ -33,6 +34,7 @@ class Lack:
     count: int = 1
     problem: str = ""
     is_beyond: bool = False
+    never: Collection[str] = ()
 
     @property
     def spare(self) -> int:
@@ -97,17 +99,18 @@ def _lack(each: Progress, mapper: Mapper, key: str, anew: bool) -> Lack:
         keys = tuple(required for required in each.required if required in wanted)
         return _that_can_come(each, keys, each.needed - (len(each.received) - len(spent)))
     try:
-        return _that_can_come(each, _that_map(mapper, key), 1)
+        return _that_can_come(each, (each.one,) if each.one else _that_map(mapper, key), 1)
     except Exception as error:  # a plug-in's mapper may raise anything; nobody can name a key then
         return Lack(each.leaf, (), problem=str(error) or type(error).__name__)
 
 
 def _that_can_come(each: Progress, keys: tuple[str, ...], count: int) -> Lack:
     """Of `keys`, those that the asset is to have, if they are enough."""
-    never = frozenset(each.never)
+    never = frozenset(keys if each.one == "" else each.never)
     able = tuple(key for key in keys if key not in never) if never else keys
-    is_beyond = len(able) < count and bool(never)
-    return Lack(each.leaf, keys if is_beyond else able, count, is_beyond=is_beyond)
+    if len(able) < count and (never or each.is_beyond):
+        return Lack(each.leaf, keys, count, is_beyond=True, never=never)
+    return Lack(each.leaf, able, count)
 
 
 def _that_map(mapper: Mapper, key: str) -> tuple[str, ...]:
@@ -139,7 +142,7 @@ def _end(lack: Lack, expected_at: ExpectedAt) -> datetime | None:
     """When so many of the keys should have come that the others are too few."""
     known: list[datetime] = []
     for key in lack.keys:
-        if at := expected_at(lack.leaf, key):
+        if key not in lack.never and (at := expected_at(lack.leaf, key)):
             known.append(at)
         if len(known) > lack.spare:
             return max(known)

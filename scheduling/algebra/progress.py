@@ -41,6 +41,8 @@ class Progress:
     that are no more than what fired before. `reasons` say of unexpected keys why there is no such time.
     `never` are missing keys that the asset is not to have; `is_beyond`: without those it is never satisfied,
     however long it waits, as it is `defined`.
+    `one`: a key that the asset is to have and that maps here, where others would do as well; empty if it is
+    to have none such, None where that is not known.
     """
 
     leaf: Leaf
@@ -60,6 +62,7 @@ class Progress:
     never: tuple[str, ...] = ()
     is_beyond: bool = False
     defined: str = ""
+    one: str | None = None
 
     @property
     def required_count(self) -> int:
@@ -89,6 +92,8 @@ class Progress:
         """What this asset still lacks: `3 of 24: hours 09, 11, 22`; if any will do, how many more."""
         if self.error:
             return self.error
+        if self.one == "":
+            return f"{self.leaf.words()} is to have {self.defined}, none of which maps here"
         if self.is_beyond:
             never = key_list(self.never, self.required or self.never, self.noun)
             return f"{self.leaf.words()} is to have {self.defined}, so not {never}"
@@ -115,7 +120,7 @@ def progress_of(leaf: Leaf, mapper: Mapper, held: Held, now: datetime) -> Progre
     except PartitionError as error:
         return Progress(leaf, received=tuple(received), error=str(error))
     if required is None:
-        return _of_any(leaf, mapper, held)
+        return of_any(leaf, mapper, held)
     policy = (mapper.wait_policy or WaitForAll()).after_waiting(now - held.opened_at)
     wanted = frozenset(required)
     counted = _counted(mapper, received)
@@ -155,29 +160,28 @@ def why_not_counted(mapper: Mapper, key: str, required: Collection[str] | None) 
     return mapper.never_was(key) or "it is none of the keys that are needed"
 
 
-def _of_any(leaf: Leaf, mapper: Mapper, held: Held) -> Progress:
+def of_any(leaf: Leaf, mapper: Mapper, held: Held) -> Progress:
     """Progress where any one key that maps to the held run is enough."""
     received, closed = held.received.get(leaf, {}), held.closed.get(leaf)
-    keys = _that_map(mapper, held.key) if closed and not received else ()
-    never = closed.never(mapper, keys) if closed and keys else ()
-    is_beyond = bool(keys) and len(never) == len(keys)
-    return Progress(
-        leaf,
-        received=tuple(received),
-        satisfied=bool(received),
-        renewed=any(received.values()),
-        never=never,
-        is_beyond=is_beyond,
-        defined=closed.definition.words() if closed and never else "",
-    )
+    found = Progress(leaf, received=tuple(received), satisfied=bool(received), renewed=any(received.values()))
+    return found if received or closed is None else _defined(found, mapper, held.key, closed)
 
 
-def _that_map(mapper: Mapper, key: str) -> tuple[str, ...]:
-    """Every upstream key that maps to `key`; none if nobody can list them."""
+def _defined(each: Progress, mapper: Mapper, key: str, closed: Closed) -> Progress:
+    """`each`, of which nothing has come, with what the asset is to have of the keys that map to `key`."""
     try:
-        return mapper.upstream_keys(key) or ()
+        if keys := mapper.upstream_keys(key):
+            never = closed.never(mapper, keys)
+            is_beyond = len(never) == len(keys)
+            return replace(each, never=never, is_beyond=is_beyond, defined=_words(closed) if never else "")
+        one = closed.one_for(mapper, key) if keys is None else None
     except Exception:  # a plug-in's mapper may raise anything; what it counts is not affected
-        return ()
+        return each
+    return replace(each, one=one, is_beyond=one == "", defined="" if one != "" else _words(closed))
+
+
+def _words(closed: Closed) -> str:
+    return closed.definition.words()
 
 
 def _in_the_end(policy: WaitPolicy, required: int) -> int:

@@ -125,6 +125,34 @@ class TestVerdict:
         assert (said.kind, said.sentence) == (Kind.UNREACHABLE, SAID)
         assert verdict(IdentityMapper(), key="tw")[1].kind is Kind.WAITING
 
+    def test_where_any_key_will_do_it_names_one_that_the_asset_is_to_have(self):
+        listening, said = verdict(FixedKeyMapper("all"))
+        assert said.kind is Kind.WAITING
+        assert [lack.keys for lack in lacks_of(listening, "all", said)] == [("tw",)]
+
+    def test_where_any_key_will_do_it_names_it_as_the_asset_spells_it(self):
+        days = DailyPartitions("2026-03-01", timezone="Europe/Berlin", key_format="%Y-%m-%dT%H%z")
+        mapper = StartOfDayMapper(timezone="Europe/Berlin", input_format="%Y-%m-%dT%H%z")
+        listening, said = verdict(mapper, definition=days, key="2026-03-10")
+        assert [lack.keys for lack in lacks_of(listening, "2026-03-10", said)] == [("2026-03-10T00+0100",)]
+
+    def test_where_any_key_will_do_and_the_asset_is_to_have_none_it_is_unreachable(self):
+        hours = StaticPartitions(["2026-03-10T09:00:00", "2026-03-10T22:00:00", "other"])
+        listening, said = verdict(StartOfDayMapper(), definition=hours, key="2026-03-11")
+        assert (said.kind, said.sentence) == (
+            Kind.UNREACHABLE,
+            "waits for what is not to come: a is to have 3 listed keys, none of which maps here",
+        )
+        [lack] = lacks_of(listening, "2026-03-11", said)
+        assert (lack.keys, lack.is_beyond) == (("2026-03-11T00:00:00",), True)
+        assert set(lack.never) == {"2026-03-11T00:00:00"}
+        assert verdict(StartOfDayMapper(), definition=hours, key="2026-03-10")[1].kind is Kind.WAITING
+
+    def test_where_ticks_make_keys_as_well_nobody_knows_that_it_has_none(self):
+        timed = Closed(TWO, lambda key: False, is_timed=True)
+        assert timed.one_for(StartOfDayMapper(), "2026-03-11") is None
+        assert timed.one_for(FixedKeyMapper("all"), "all") == "tw"
+
     def test_it_waits_while_enough_others_can_come_and_asks_for_those(self):
         listening, said = verdict(regions(MinimumCount(2)))
         assert (said.kind, said.sentence) == (

@@ -7,13 +7,14 @@ import pytest
 from core.models import Asset, AssetEvent, Dag, DagRun
 from scheduling import events, holds, newruns, overdue, runs
 from scheduling.algebra import specs
-from scheduling.algebra.time_shorthands import DailyPartitions
+from scheduling.algebra.time_shorthands import DailyPartitions, HourlyPartitions
+from scheduling.assessing import assess
 from scheduling.events import EventReport
 from scheduling.expected import Expectations
 from scheduling.journal import Deed
 from scheduling.newruns import NewRun
 from tests.engine import world
-from tests.engine.world import HOURS_TO_DAY, MINUTE, NOW, asset, emit
+from tests.engine.world import HOURS_TO_DAY, IDENTITY, MINUTE, NOW, asset, emit
 
 pytestmark = pytest.mark.django_db
 
@@ -40,24 +41,40 @@ def took(dag, minutes, key="x"):
 
 
 class TestNever:
-    def test_what_the_definition_can_never_have_cannot_come(self):
-        asset("daily", partitions=days_from("2026-03-01"))
-        found = expected("daily", "2026-3-9")
-        assert (found.at, found.is_never) == (None, True)
-        assert found.words == "cannot come: daily is to have no such key"
+    def owed(self, mapper, key):
+        """By what is held of `key` after another asset has it; the words about each key of `daily`."""
+        world.consumer("joined", {"a": IDENTITY, "daily": mapper})
+        emit("a", key)
+        world.turn()
+        row = world.held("joined", key)
+        owing = overdue.owed([row], assess([row], now=NOW))[row.pk]
+        return {each.key: each.expected.words for each in owing if each.expected.is_never}
 
-    def test_what_it_may_have_can(self):
+    @pytest.mark.parametrize("key", ["2026-3-9", "2026-02-28"])
+    def test_what_the_definition_can_never_have_cannot_come(self, key):
         asset("daily", partitions=days_from("2026-03-01"))
-        asset("stores", partitions={"type": "DynamicPartitions", "name": "store"})
-        asset("odd", partitions={"type": "NoSuchPartitions"})
-        for name, key in (
-            ("daily", "2999-01-01"),
-            ("stores", "north"),
-            ("odd", "x"),
-            ("free", "x"),
-            ("daily", ""),
-        ):
-            assert not expected(name, key).is_never
+        assert self.owed(IDENTITY, key) == {key: "cannot come: daily is to have no such key"}
+
+    @pytest.mark.parametrize(
+        ("definition", "key"),
+        [
+            (days_from("2026-03-01"), "2999-01-01"),
+            ({"type": "DynamicPartitions", "name": "store"}, "north"),
+            ({"type": "NoSuchPartitions"}, "x"),
+            (None, "x"),
+        ],
+    )
+    def test_what_it_may_have_can(self, definition, key):
+        asset("daily", partitions=definition)
+        assert self.owed(IDENTITY, key) == {}
+
+    def test_what_counts_as_another_spelling_of_a_key_that_it_has_can(self):
+        """An hour of UTC that is asked for comes by its name in Berlin."""
+        form = "%Y-%m-%dT%H:%M:%S%z"
+        berlin = HourlyPartitions("2026-03-01", timezone="Europe/Berlin", key_format=form)
+        asset("daily", partitions=specs.dump(berlin))
+        by_hour = HOURS_TO_DAY | {"upstream_mapper": {"type": "StartOfDayMapper", "input_format": form}}
+        assert self.owed(by_hour, "2026-03-10") == {}
 
 
 class TestByTick:

@@ -127,3 +127,40 @@ def test_hopes_anew_when_a_dag_begins_to_make_the_key(directory):
     while holds.judge_due(now=LATER):
         pass
     assert held("c", "2026-03-11").verdict == "waiting"
+
+
+FIXED = {"type": "FixedKeyMapper", "downstream_key": "us"}
+
+
+def test_where_any_key_will_do_the_explanation_names_one_that_can_come(db):
+    world.asset("b", partitions={"type": "StaticPartitions", "keys": ["tw"]})
+    made = consumer("joined", {"a": IDENTITY, "b": FIXED})
+    emit("a", "us")
+    turn()
+    found = why(made, "us")
+    assert [(fact.leaf.words(), fact.key, fact.expected.is_never) for fact in found.facts] == [
+        ("b", "tw", False)
+    ]
+    assert found.fires
+    emit("b", "tw")
+    turn()
+    assert fired("joined") == ["us"]
+
+
+def test_where_nothing_is_there_the_explanation_opens_it_with_a_key_that_can_come(db):
+    world.asset("b", partitions={"type": "StaticPartitions", "keys": ["tw"]})
+    made = consumer("alone", {"b": FIXED})
+    assert [(fact.key, fact.expected.is_never) for fact in why(made, "us").facts] == [("tw", False)]
+
+
+def test_where_no_key_of_the_list_will_do_the_explanation_says_that_none_can_come(db):
+    world.asset("b", partitions={"type": "StaticPartitions", "keys": hours(DAY, 9, 22)})
+    made = consumer("joined", {"a": IDENTITY, "b": {"type": "StartOfDayMapper"}})
+    emit("a", DAY, "2026-03-11")
+    turn()
+    assert held("joined", DAY).verdict == "waiting"
+    assert held("joined", "2026-03-11").verdict == "unreachable"
+    found = why(made, "2026-03-11")
+    assert "none of which maps here" in found.sentence
+    assert [fact.expected.is_never for fact in found.facts] == [True]
+    assert "Reported by hand, it would count." in found.outcome
