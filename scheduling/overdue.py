@@ -63,14 +63,21 @@ def counting_on(assets: Collection[int]) -> list[Dag]:
 
 
 def owed(
-    rows: Sequence[HeldRun], verdicts: Mapping[int, Verdict], *, most: int | None = None
+    rows: Sequence[HeldRun],
+    verdicts: Mapping[int, Verdict],
+    *,
+    most: int | None = None,
+    mosts: Mapping[int, int] | None = None,
+    assets: Mapping[int, Mapping[Leaf, Asset]] | None = None,
 ) -> dict[int, list[Owed]]:
     """Who owes what each of `rows` lacks, by primary key, each key in order.
 
     :param most: so many keys of each asset, the first ones. The number of queries does not grow with keys.
+    :param mosts: the same for some of the rows, by primary key.
+    :param assets: those of their Dags (`assets_of`), if they are known.
     """
     heard, late = listening.of_dags({row.dag for row in rows}), rounds.fired_before(rows)
-    assets = assets_of(row.dag_id for row in rows)
+    assets = assets_of(row.dag_id for row in rows) if assets is None else assets
     expectations = Expectations(asset for leaves in assets.values() for asset in leaves.values())
     found: list[Owed] = []
     counts: list[tuple[int, int]] = []
@@ -79,7 +86,8 @@ def owed(
         if isinstance(answer, DagListening):
             is_late, verdict = row.pk in late, verdicts[row.pk]
             lacks = lacks_of(answer.listening, row.partition_key, verdict, is_late=is_late)
-            told = partial(owed_of, assets=assets[row.dag_id], expectations=expectations, most=most)
+            some = (mosts or {}).get(row.pk, most)
+            told = partial(owed_of, assets=assets[row.dag_id], expectations=expectations, most=some)
             mine = [each for lack in lacks for each in told(lack, anew=_anew(row, late))]
             counts.append((row.pk, len(mine)))
             found += mine

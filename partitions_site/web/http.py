@@ -66,6 +66,11 @@ def answer(
     return response
 
 
+def is_whole(request: HtmxRequest, parts: Sequence[str]) -> bool:
+    """Whether `answer` gives the whole page, not one of `parts`."""
+    return _wanted(request, parts) is None
+
+
 def go(request: HtmxRequest, address: str) -> HttpResponse:
     """On to another page, whether a browser or htmx asked.
 

@@ -1,14 +1,15 @@
 """How far each asset of a held run is, and who owes what it lacks: as much of it as one page has room for."""
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
 
 from core.models import Asset, HeldRun
-from scheduling import board, overdue
+from scheduling import board
+from scheduling.algebra.conditions import Leaf
 from scheduling.algebra.progress import Progress
 from scheduling.algebra.verdicts import Verdict
 from scheduling.board import Excerpt, Together
@@ -42,16 +43,18 @@ class Standing:
         return max(0, len(self.progress.missing) - sum(len(each.owed) for each in self.groups.rows))
 
 
-def standings(row: HeldRun, verdict: Verdict) -> list[Standing]:
+def standings(
+    row: HeldRun, verdict: Verdict, owing: Iterable[Owed], assets: Mapping[Leaf, Asset]
+) -> list[Standing]:
+    """:param owing: who owes what it lacks; `assets`: those that its Dag listens to."""
     owed: dict[str, list[Owed]] = defaultdict(list)
-    for each in overdue.owed([row], {row.pk: verdict}, most=SHOWN_MISSING)[row.pk]:
+    for each in owing:
         owed[each.leaf.words()].append(each)
-    assets = {_spelled(each.leaf): each.asset for each in row.dag.dependencies.select_related("asset")}
     parts = len(verdict.progress) or 1
     return [
         Standing(
             each,
-            assets.get(name),
+            assets.get(each.leaf),
             owed[name],
             board.with_room(board.together(owed[name], verdict), MOST_OWED // parts, listed=MOST_ALIKE),
             MOST_LISTED // parts,
@@ -64,7 +67,3 @@ def standings(row: HeldRun, verdict: Verdict) -> list[Standing]:
 def keys_at(row: HeldRun, words: str) -> str:
     """Where all keys of one asset of a held run are, but for which of them."""
     return f"{reverse('held_keys', args=[row.pk])}?{urlencode({'asset': words})}"
-
-
-def _spelled(leaf: dict[str, Any]) -> str:
-    return next(iter(leaf.values()), "")

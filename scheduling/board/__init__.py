@@ -26,7 +26,7 @@ from scheduling.board.heat import Heat, measure, number
 from scheduling.board.keylists import KeyLine, listed, listed_at
 from scheduling.board.lateness import late_among, late_keys
 from scheduling.board.lineages import Lineage, Node, Way, lineage
-from scheduling.board.lists import Page, events, held_runs, journal, runs
+from scheduling.board.lists import HeldPage, Page, events, held_runs, journal, runs
 from scheduling.board.narrowing import Dimension, Slice, dimensions_of, spelled_within, within
 from scheduling.board.newest import Newest, newest_of
 from scheduling.board.owing import Together, together, with_room
@@ -53,6 +53,7 @@ __all__ = [
     "Grid",
     "Heat",
     "HeldFilter",
+    "HeldPage",
     "JournalFilter",
     "KeyLine",
     "Lack",

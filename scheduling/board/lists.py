@@ -51,18 +51,26 @@ class HeldPage:
 
 
 def held_runs(
-    wanted: HeldFilter, *, now: datetime, after: str = "", size: int = HELD_PAGE, room: int | None = None
+    wanted: HeldFilter,
+    *,
+    now: datetime,
+    after: str = "",
+    size: int = HELD_PAGE,
+    room: int | None = None,
+    any_late: bool = True,
 ) -> HeldPage:
     """Open held runs: those that are late, those that can never fire, the others; each by their age.
 
     :param after: where a page before said that the next one goes on.
     :param room: bytes that their keys may take, as addresses have them.
+    :param any_late: false where it is known that none is late: they are not looked for.
     """
     start, _, pk = after.partition(".")
     at, last = (int(start), int(pk)) if start.isdecimal() and pk.isdecimal() else (0, 0)
     within = ("-dag_id" if wanted.newest_first else "dag_id") if wanted.dag else ""
     found: list[tuple[int, HeldRun]] = []
-    for number, rows in list(enumerate(_sections(_held(wanted), now, wanted.only_late)))[at:]:
+    begun = at if any_late or wanted.only_late else max(at, 1)
+    for number, rows in list(enumerate(_sections(_held(wanted), now, wanted.only_late)))[begun:]:
         part = page_of(
             rows,
             last if number == at else 0,
