@@ -5,13 +5,21 @@ from __future__ import annotations
 import json
 import socket
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import psycopg
 
 from tests.benchmarks.stand import Site
+
+
+class Receiver(NamedTuple):
+    """Who events are posted to: an API on ports of this machine, for one asset."""
+
+    ports: Sequence[int]
+    token: str
+    asset_id: int
 
 
 class Connection:

@@ -51,11 +51,15 @@ def report(figures: Iterable[Figure]) -> int:
     return 1 if missed else 0
 
 
-def scale_asked(description: str | None) -> float:
+def options(description: str | None) -> argparse.ArgumentParser:
     """`--scale`: 1 for the sizes that the bars are about, less for a trial."""
     parser = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
     parser.add_argument("--scale", type=float, default=1.0, help="share of the full sizes (default: 1)")
-    scale: float = parser.parse_args().scale
+    return parser
+
+
+def scale_asked(description: str | None) -> float:
+    scale: float = options(description).parse_args().scale
     return scale
 
 

@@ -50,7 +50,7 @@ def _once(
 ) -> tuple[float, float, float]:
     """Events a second, processor seconds of web, engine and database for them, and the median latency."""
     used = site.cpu() + site.database_cpu()
-    wall, _ = intake.post(site, token, asset_id, posted, prefix)
+    wall, _ = intake.post(clients.Receiver(site.ports, token, asset_id), posted, prefix)
     used = site.cpu() + site.database_cpu() - used
     found = firing.latencies(site, token, rounds, prefix)
     return posted / wall, used, percentile(found, 50)

@@ -134,7 +134,11 @@ class Site:
 
 def run(description: str | None, measured: Callable[[Site, float], Iterable[Figure]]) -> int:
     """What a benchmark is as a command: 1 if a bar is missed, or a server is not on this machine."""
-    scale = scale_asked(description)
+    return run_at(scale_asked(description), measured)
+
+
+def run_at(scale: float, measured: Callable[[Site, float], Iterable[Figure]]) -> int:
+    """The same, for a command that has read its options itself."""
     try:
         with site() as made:
             return report(measured(made, scale))
