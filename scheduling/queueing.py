@@ -41,6 +41,11 @@ def of_dag(dag: Dag) -> list[Hindrance]:
     return [*_of_dag(dag), *_of_limits(dag)]
 
 
+def of_every_run(dag: Dag) -> Hindrance | None:
+    """What keeps each run of `dag`, whichever it is. No query, if its source is at hand."""
+    return next(_of_dag(dag), None)
+
+
 def _of_dag(dag: Dag) -> Iterator[Hindrance]:
     if not dag.is_active:
         yield Hindrance("inactive", f"No file defines {dag} any more: nothing of it runs.")

@@ -21,7 +21,7 @@ from partitions_site.web.http import (
     later,
     whole,
 )
-from scheduling import board, corrections, unloadable, without
+from scheduling import board, corrections, queueing, without
 from scheduling import runs as engine
 from scheduling.runs import NotRunnable
 
@@ -69,7 +69,7 @@ def run(request: HtmxRequest, pk: int) -> HttpResponse:
     context = {
         "run": row,
         "is_open": row.state not in DagRun.FINISHED,
-        "unloadable": unloadable.why_not(row.dag) if row.state == DagRun.State.QUEUED else "",
+        "kept": queueing.of_every_run(row.dag) if row.state == DagRun.State.QUEUED else None,
         "made_from": later(board.made_from, row),
         "held_run": later(lambda: row.held_runs.first() if row.partition_keys is None else None),
         "without": later(without.fired_without, row),

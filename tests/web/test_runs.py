@@ -29,6 +29,27 @@ def test_one_that_waits_for_its_file_says_so(visitor, run):
     assert "the run waits for its definition" in read(visitor.get(f"/runs/{run.pk}")).text
 
 
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"is_paused": True}, "nightly is paused: its runs wait until somebody unpauses it."),
+        ({"is_active": False}, "No file defines nightly any more: nothing of it runs."),
+    ],
+)
+def test_one_says_what_keeps_it_first(visitor, run, fields, why):
+    """Whole or not, its file is not what it waits for."""
+    run.dag.source = DefinitionSource.objects.create(
+        name="shop.py", loaded_at=NOW, unloadable_until=NOW, unloadable_why="shop.py cannot be loaded"
+    )
+    for name, value in fields.items():
+        setattr(run.dag, name, value)
+    run.dag.save()
+    text = read(visitor.get(f"/runs/{run.pk}")).text
+    assert why in text
+    assert "waits for its definition" not in text
+    assert "waits for a worker" not in text
+
+
 def write(run, *texts, attempt=1, task="load"):
     LogLine.objects.bulk_create(
         [LogLine(run=run, attempt=attempt, task_id=task, at=NOW, text=text) for text in texts]
