@@ -114,13 +114,15 @@ def delete(run: DagRun, *, deed: Deed, at: datetime) -> None:
 @transaction.atomic
 def forget_keys(runs: Sequence[DagRun], *, deed: Deed, at: datetime) -> None:
     """Blank the keys and the date of `runs`: they count for no partition any more, whatever they are at."""
-    for run in runs:
+    rows = DagRun.objects.filter(pk__in=[run.pk for run in runs]).select_related("dag").order_by("pk")
+    locked = list(rows.select_for_update(no_key=True, of=("self",)))
+    for run in locked:
         keys = {} if run.partition_keys is None else {"keys": len(run.keys)}
         journal.note("run key cleared", deed=deed, at=at, about=run, key=run.partition_key, **keys)
-    DagRun.objects.filter(pk__in=[run.pk for run in runs]).update(
+    DagRun.objects.filter(pk__in=[run.pk for run in locked]).update(
         partition_key=None, partition_keys=None, partition_date=None, failed_keys={}, updated_at=at
     )
-    states.forget_runs([run for run in runs if run.keys], at)
+    states.forget_runs([run for run in locked if run.keys], at)
 
 
 def lock(run: DagRun) -> DagRun:

@@ -180,3 +180,24 @@ def test_an_asset_without_partitions_wakes_held_runs_in_the_order_in_which_other
             HeldRun.objects.select_for_update(no_key=True).get(pk=younger.pk)
         mapping.result(30)
     assert HeldRun.objects.get(dag__dag_id="older").judge_after == NOW
+
+
+def test_runs_lose_their_keys_in_the_order_of_their_numbers():
+    """Whoever waits for the first of them has none of the others, wherever the rows lie."""
+    writer = dag("load", RUNTIME, writes=["a"])
+    made = newruns.create([NewRun(writer, Type.MANUAL, partition_key=key) for key in "kl"], at=NOW)
+    first, second = sorted(made, key=lambda run: run.pk)
+    DagRun.objects.filter(pk=first.pk).update(note="written anew, behind the other")
+
+    def forget():
+        corrections.forget_keys([second, first], deed=ALICE, at=NOW)
+
+    with ThreadPoolExecutor(1) as threads:
+        with transaction.atomic():
+            locked = DagRun.objects.select_for_update(no_key=True)
+            locked.get(pk=first.pk)
+            forgetting = threads.submit(apart, forget)
+            until_waiting(1)
+            DagRun.objects.select_for_update(no_key=True, nowait=True).get(pk=second.pk)
+        forgetting.result(30)
+    assert set(DagRun.objects.values_list("partition_key", flat=True)) == {None}
