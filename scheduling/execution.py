@@ -81,16 +81,19 @@ def execute(run: DagRun, *, clock: Clock) -> None:
 
 
 def _end_of(work: Work) -> Callable[[datetime], None]:
-    """Do the work; returns how to record its end."""
-    run = work.run
+    """Do the work; returns how to record its end.
+
+    What the engine itself asks of the database is no part of the attempt: where that fails, the lease ends.
+    """
+    run, source = work.run, work.run.dag.source
     try:
         dag = definitions.authored(run.dag)
-        if run.dag.source:
-            unloadable.note_loaded([run.dag.source])
     except CannotLoad as failure:
         return partial(_put_off, run, str(failure))
     except Exception as error:
         return _failing(work, error)
+    if source:
+        unloadable.note_loaded([source])
     return _work_through(dag, work)
 
 

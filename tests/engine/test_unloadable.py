@@ -3,9 +3,10 @@
 from datetime import timedelta
 
 import pytest
+from django.db import OperationalError
 
 from core.models import Bell, Dag, DagRun, DefinitionSource, Pool
-from scheduling import board, claims, execution, health, queueing, runs, turns
+from scheduling import board, claims, execution, health, queueing, runs, turns, unloadable
 from scheduling.explain import Standing
 from scheduling.runs import Ask
 from scheduling.unloadable import AGAIN
@@ -57,6 +58,25 @@ def broken(directory):
     defined(directory, WHOLE)
     directory.write("a", "1 / 0")
     return taken(queued())
+
+
+def test_a_database_that_fails_is_no_failure_of_the_run(directory, monkeypatch):
+    """Its worker says no more of it, and another takes it when the lease has ended."""
+    defined(directory, WHOLE)
+
+    def fail(sources):
+        raise OperationalError("server closed the connection unexpectedly")
+
+    monkeypatch.setattr(unloadable, "note_loaded", fail)
+    run = queued()
+    with pytest.raises(OperationalError):
+        taken(run)
+    assert (again(run).state, again(run).error) == ("running", "")
+    monkeypatch.undo()
+    gone = NOW + 2 * claims.LEASE
+    claims.take_over_lost(now=gone)
+    assert (again(run).state, again(run).failures) == ("queued", 0)
+    assert taken(run, gone).state == "success"
 
 
 class TestWaits:
