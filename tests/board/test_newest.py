@@ -73,6 +73,22 @@ class TestNewest:
         assert of_asset(cells(days("2026-03-01", 4), Look.FAILED)) == Newest(looked_at=3)
         assert of_asset(cells(days("2026-03-01", 3), Look.FAILED)).key == "2026-03-01"
 
+    def test_is_not_an_older_one_where_nobody_has_asked_for_all_that_failed_after_it(self, monkeypatch):
+        monkeypatch.setattr(newest, "MOST_ASKED", 2)
+        emit("some", "2026-03-01", "2026-03-03")
+        looks = {"2026-03-01": Look.MATERIALIZED, **dict.fromkeys(days("2026-03-02", 4), Look.FAILED)}
+        assert of_asset(cells(days("2026-03-01", 5), looks)) == Newest(looked_at=2)
+
+    def test_of_one_among_many_in_which_very_many_failed_is_asked_once_more(self, monkeypatch):
+        monkeypatch.setattr(newest, "MOST_ASKED", 4)
+        emit("some", "2026-03-01", "2026-03-03")
+        emit("other", "2026-03-02")
+        looks = {"2026-03-01": Look.MATERIALIZED, **dict.fromkeys(days("2026-03-02", 5), Look.FAILED)}
+        well = cells(days("2026-03-01", 2), {"2026-03-02": Look.MATERIALIZED})
+        drawn = {"some": cells(days("2026-03-01", 6), looks), "other": well}
+        found = newest_of({asset(name).pk: each for name, each in drawn.items()})
+        assert [(each.key, each.behind) for each in found.values()] == [("2026-03-03", 3), ("2026-03-02", 0)]
+
     def test_of_each_asset_takes_one_query(self):
         emit("some", "2026-03-01")
         emit("other", "2026-03-02")
