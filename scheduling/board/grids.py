@@ -9,7 +9,7 @@ from scheduling.board.choice import around_of
 from scheduling.board.labels import DAY, HOUR, MINUTE, MONTH, YEAR, Place
 from scheduling.board.lateness import Late
 from scheduling.board.orders import Name, Order, Table
-from scheduling.board.room import room_for
+from scheduling.board.room import MOST_OF_A_GRID, room_for
 from scheduling.board.shortness import Short
 from scheduling.board.squares import Cell, Grid, Group, Head, Row
 
@@ -29,9 +29,6 @@ Units = tuple[int, int]
 
 MOST_NAMED = 500
 """Keys without time that are shown with their names; of more there is a list."""
-
-MOST_WRITTEN = 32_000
-"""Bytes of their names, as addresses have them; each is written four times."""
 
 MOST_NAMES, LINE = 8, 96
 """Named keys in a row at most, and the characters that a row has room for."""
@@ -105,7 +102,7 @@ def _wall(sheet: "_Sheet", positions: range) -> Grid | None:
     if len(positions) > MOST_NAMED:
         return None
     keys = [place.key for place in sheet.cells.places.places_at(positions)]
-    if room_for(keys, MOST_WRITTEN) < len(keys):
+    if room_for(keys, MOST_OF_A_GRID) < len(keys):
         return None
     longest = max(len(place.key) for place in sheet.cells.places)
     wide = max(1, min(MOST_NAMES, LINE // (longest + 4)))

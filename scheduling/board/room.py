@@ -6,6 +6,9 @@ from urllib.parse import quote
 MOST_WRITTEN = 90_000
 """Bytes of the keys of one page, as addresses have them."""
 
+MOST_OF_A_GRID = 32_000
+"""The same of a grid that shows them with their names: each is written four times."""
+
 
 def room_for(keys: Iterable[str], most: int = MOST_WRITTEN) -> int:
     """How many of `keys`, and at least one, are `most` bytes as addresses have them."""
