@@ -1,6 +1,7 @@
 """Runs that are given back: queued again by the worker that had claimed them."""
 
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F
@@ -19,23 +20,8 @@ def put_back(run: DagRun, error: str, *, until: datetime, at: datetime) -> bool:
 
     :returns: False, with nothing done, if somebody has cancelled it or it is not this worker's any more.
     """
-    if run.backfill_id:  # its place is free for the next one; locked before the run, as everybody does
-        Backfill.objects.open().filter(pk=run.backfill_id).update(advance_after=at)
-        doorbell.ring(Bell.ADVANCE_BACKFILLS)
-    queued = claims.mine(run).filter(cancel_requested=False)
-    if not queued.update(
-        state=State.QUEUED,
-        run_after=until,
-        failures=F("failures") + 1,
-        error=storable(error),
-        started_at=None,
-        lease_until=None,
-        dispatched_at=None,
-        updated_at=at,
-    ):
+    if not _queue(run, at, run_after=until, failures=F("failures") + 1, error=storable(error)):
         return False
-    states.forget_attempt(run, at)
-    doorbell.ring(Bell.START)
     run.refresh_from_db(fields=["state", "run_after", "failures", "error", "started_at"])
     return True
 
@@ -46,20 +32,19 @@ def unclaim(run: DagRun, *, at: datetime) -> None:
 
     :raises claims.LeaseLost: if the run is not this worker's any more.
     """
+    if not _queue(run, at, attempt=F("attempt") - 1, claimed_by=""):
+        claims.stop(run, at=at)
+
+
+def _queue(run: DagRun, at: datetime, **fields: Any) -> bool:
+    """Whether `run` is queued, with `fields`: it was this worker's, and nobody had cancelled it."""
     if run.backfill_id:  # its place is free for the next one; locked before the run, as everybody does
         Backfill.objects.open().filter(pk=run.backfill_id).update(advance_after=at)
         doorbell.ring(Bell.ADVANCE_BACKFILLS)
-    queued = claims.mine(run).filter(cancel_requested=False)
-    if not queued.update(
-        state=State.QUEUED,
-        attempt=F("attempt") - 1,
-        claimed_by="",
-        started_at=None,
-        lease_until=None,
-        dispatched_at=None,
-        updated_at=at,
-    ):
-        return claims.stop(run, at=at)
+    given_back = dict.fromkeys(("started_at", "lease_until", "dispatched_at"))
+    mine = claims.mine(run).filter(cancel_requested=False)
+    if not mine.update(state=State.QUEUED, updated_at=at, **given_back, **fields):
+        return False
     states.forget_attempt(run, at)
     doorbell.ring(Bell.START)
-    return None
+    return True
