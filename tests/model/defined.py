@@ -4,10 +4,10 @@ from datetime import datetime
 from typing import Any
 
 from core.models import Dag, Dependency, Pool
-from scheduling import configuration, dynamic, holds, refiling, ticks
+from scheduling import configuration, dynamic, holds, reach, refiling, ticks
 from scheduling.algebra import specs
 from scheduling.algebra.conditions import AssetLeaf
-from scheduling.algebra.partitions import DynamicPartitions
+from scheduling.algebra.partitions import DynamicPartitions, StaticPartitions
 from scheduling.algebra.timetables import (
     AssetTimetable,
     CronPartitionTimetable,
@@ -45,6 +45,13 @@ class Defined:
     def keep(self, asset: str) -> None:
         """An asset of dynamic partitions."""
         world.asset(asset, partitions=specs.dump(DynamicPartitions(SHOPS)))
+
+    def list_keys(self, asset: str, *keys: str) -> None:
+        """The definition of an asset has these keys and no others."""
+        row = world.asset(asset)
+        row.partitions = specs.dump(StaticPartitions(keys))
+        row.save()
+        holds.judge_again(reach.counting_on([row.pk]), at=self.now)
 
     def add_keys(self, *keys: str) -> list[str]:
         return dynamic.add(SHOPS, keys, deed=ALICE, at=self.now)

@@ -29,6 +29,8 @@ HOURS = tuple(f"2026-03-10T{hour:02}:00:00" for hour in range(24))
 MONTHS = ("2026-01", "2026-02", "2026-03")
 REGIONS = ("tw", "jp", "us")
 DYNAMIC = (*REGIONS, "all", *DAYS, *MONTHS)
+LISTED = (*REGIONS[:2], *DAYS, *HOURS[:3], HOURS[9], *MONTHS[:2], "all")
+"""What the definition of an asset may list."""
 STRANGE = ("nonsense", "2026-03-10T09:37:51", "x" * 250)
 KEYS = (
     *DAYS,

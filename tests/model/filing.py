@@ -35,6 +35,8 @@ class Filing(Runs):
 
     def is_present(self, asset: str) -> bool:
         """An asset without partitions that has had an event is there for every key (TC-34)."""
+        if asset in self.listed:
+            return False
         is_written = any(asset in each.writes and not each.is_plain for each in self.consumers.values())
         return not is_written and not self.partitions[asset] and any(e.asset == asset for e in self.events)
 

@@ -12,6 +12,7 @@ from tests.model.definitions import (
     DYNAMIC,
     HOURS,
     KEYS,
+    LISTED,
     MONTHS,
     REGIONS,
     definition,
@@ -139,6 +140,9 @@ class History(Setting):
         deed = choose(["add_keys", "remove_keys"] if there else ["add_keys"])
         self._change_keys(deed, some(choose, [*there, "tw"] if deed == "remove_keys" else DYNAMIC, 4))
 
+    def keys_are_listed(self, choose):
+        self._both("list_keys", "c", *some(choose, LISTED, 6))
+
     def dispatch(self, choose):
         self._dispatch()
 
@@ -208,6 +212,7 @@ STEPS = {
     "dispatch": (3, lambda history: history._runs("queued")),
     "limits_change": (1, bool),
     "keys_come_and_go": (2, bool),
+    "keys_are_listed": (1, lambda history: history.model.listed),
     "old_records_go": (1, bool),
     "a_run_goes_its_own_way": (4, lambda history: history.model.runs),
 }

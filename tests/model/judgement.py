@@ -52,7 +52,7 @@ def of(held: Held, model: Filing) -> Verdict:
         return each.is_anew if is_restart else each.is_enough
 
     if not could(has_come):
-        return _held_back(held, standings, has_come, model.now)
+        return _held_back(held, standings, has_come, model)
     if consumer.is_paused:
         return Verdict("paused")
     if not is_late or is_restart or consumer.is_plain:
@@ -124,9 +124,9 @@ def _answers(ask: Callable[[], object]) -> bool:
     return True
 
 
-def _held_back(held: Held, standings: dict[str, Standing], has_come: Fits, now: datetime) -> Verdict:
+def _held_back(held: Held, standings: dict[str, Standing], has_come: Fits, model: Filing) -> Verdict:
     """Not complete: is that for good, or worth waiting for?"""
-    consumer = held.consumer
+    consumer, now = held.consumer, model.now
 
     def could(fits: Fits) -> bool:
         return consumer.holds({asset: fits(each) for asset, each in standings.items()})
@@ -143,7 +143,25 @@ def _held_back(held: Held, standings: dict[str, Standing], has_come: Fits, now: 
         return Verdict("broken", until)
     if not could(lambda each: each.is_readable and each.is_possible):
         return Verdict("unreachable", until)
-    return Verdict("waiting", until)
+    able = {asset: _can_come(held, asset, each, model) for asset, each in standings.items()}
+    return Verdict("waiting" if consumer.holds(able) else "unreachable", until)
+
+
+def _can_come(held: Held, asset: str, standing: Standing, model: Filing) -> bool:
+    """Whether it is enough when every key has come that the asset is to have, and every deadline gone."""
+    mapper = held.consumer.mappers[asset]
+    if not (standing.is_readable and standing.is_possible):
+        return False
+    if standing.is_enough or held.consumer.is_plain or asset not in model.listed:
+        return True
+    keys = {key for key in model.listed[asset] if feeds(mapper, key, held.key)}
+    required = mapper.required(held.key, model.known(asset))
+    if required is None:
+        return bool(keys)
+    keys |= {key for other, key in held.counted if other == asset}
+    then = deadline.then if (deadline := _deadline(mapper)) else mapper.wait_policy
+    needed = 0 if then is Outcome.FIRE else _needed(then, len(required))
+    return len({mapper.counts_as(key) for key in keys} & set(required)) >= needed
 
 
 def _late(held: Held, is_anew: bool, now: datetime) -> Verdict:

@@ -1,10 +1,11 @@
 """The state of partitions (section 9): the newest event of each, and the attempts at it in their order.
 
-And the keys of dynamic partitions (section 2), which come and go.
+And the keys of dynamic partitions (section 2), which come and go, and the keys that assets are to have and
+no others, where those are listed.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from tests.model.records import Attempt, Consumer, DynamicKey, Event, Partition, Run
@@ -17,6 +18,7 @@ class Partitions:
         self.now = now
         self.partitions: dict[str, dict[str, Partition]] = defaultdict(dict)
         self.dynamic: list[DynamicKey] = []
+        self.listed: dict[str, Sequence[str]] = {}
         self._begun = 0
 
     def expected(self) -> list[str]:

@@ -132,6 +132,11 @@ class Model(Limits):
         self._map_all(events, consumer, anew=True)
         self._order(count)
 
+    def list_keys(self, asset: str, *keys: str) -> None:
+        """The definition of an asset changes: what waits for it may hope anew, or no more."""
+        self.listed[asset] = keys
+        self._wake(held for held in self.open() if asset in held.consumer.mappers)
+
     def pause(self, consumer: Consumer, paused: bool) -> None:
         consumer.is_paused = paused
         if not paused:

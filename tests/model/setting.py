@@ -6,7 +6,7 @@ from scheduling.algebra.conditions import All, AssetLeaf
 from scheduling.algebra.mappers import IdentityMapper
 from scheduling.algebra.timetables import CronPartitionTimetable
 from tests.model.deeds import START, Deeds, consumer_of
-from tests.model.definitions import Definition, definition
+from tests.model.definitions import LISTED, Definition, definition, some
 from tests.model.limits import Limit
 from tests.model.records import ONCE, Attempts, Consumer, Late
 
@@ -28,6 +28,8 @@ class Setting(Deeds):
     def define(self, choose):
         attempts, accepts = choose(ATTEMPTS), choose([True, False])
         self.engine.keep("d")
+        if choose([True, False]):
+            self._both("list_keys", "c", *some(choose, LISTED, 6))
         self.catchup = choose(["all", "last", "none"])
         after = Definition({"out": IdentityMapper()}, All, Late.SETTLE, timedelta(minutes=10))
         for name, listening, writes in [
