@@ -10,7 +10,7 @@ from scheduling.algebra.partitions import Partitions
 MOST_ASKED = 4000
 """Of more missing keys than that only the first and the last are asked for: definitions begin and end."""
 
-MOST_TRIED = 1000
+MOST_TRIED = 500
 """Of longer definitions it is not asked which of their keys map to a key."""
 
 
@@ -36,13 +36,17 @@ class Closed:
 
         None where nobody knows: there are too many keys, or ticks make others.
         """
-        one = mapper.representative(downstream)
+        one, definition = mapper.representative(downstream), self.definition
         if one and self.is_made(one):
             return one
-        is_listed = not self.definition.grows and self.definition.count() <= MOST_TRIED
-        keys = (*(self.definition.akin(one) if one else ()), *(self.definition.keys() if is_listed else ()))
-        found = next((key for key in keys if _maps(mapper, key, downstream)), None)
-        return "" if found is None and is_listed and not self.is_timed else found
+        for key in definition.akin(one) if one else ():
+            if _maps(mapper, key, downstream):
+                return key
+        if definition.grows or definition.count() > MOST_TRIED:
+            return None
+        listed = definition.keys()
+        found = (key for key in listed if _maps(mapper, key, downstream))
+        return next(found, None if self.is_timed else "")
 
     def _has(self, mapper: Mapper, key: str) -> bool:
         return any(each == key or mapper.counts_as(each) == key for each in self.definition.akin(key))

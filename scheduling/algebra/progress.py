@@ -163,25 +163,25 @@ def why_not_counted(mapper: Mapper, key: str, required: Collection[str] | None) 
 def of_any(leaf: Leaf, mapper: Mapper, held: Held) -> Progress:
     """Progress where any one key that maps to the held run is enough."""
     received, closed = held.received.get(leaf, {}), held.closed.get(leaf)
-    found = Progress(leaf, received=tuple(received), satisfied=bool(received), renewed=any(received.values()))
-    return found if received or closed is None else _defined(found, mapper, held.key, closed)
+    if received or closed is None:
+        anew = any(received.values())
+        return Progress(leaf, received=tuple(received), satisfied=bool(received), renewed=anew)
+    never, one, is_beyond = _to_come(mapper, held.key, closed)
+    defined = closed.definition.words() if never or is_beyond else ""
+    return Progress(leaf, never=never, one=one, is_beyond=is_beyond, defined=defined)
 
 
-def _defined(each: Progress, mapper: Mapper, key: str, closed: Closed) -> Progress:
-    """`each`, of which nothing has come, with what the asset is to have of the keys that map to `key`."""
+def _to_come(mapper: Mapper, key: str, closed: Closed) -> tuple[tuple[str, ...], str | None, bool]:
+    """What maps to `key` and is not to come; one that is, where nobody can list all; whether none is."""
     try:
-        if keys := mapper.upstream_keys(key):
-            never = closed.never(mapper, keys)
-            is_beyond = len(never) == len(keys)
-            return replace(each, never=never, is_beyond=is_beyond, defined=_words(closed) if never else "")
-        one = closed.one_for(mapper, key) if keys is None else None
+        keys = mapper.upstream_keys(key)
+        if keys is None:
+            one = closed.one_for(mapper, key)
+            return (), one, one == ""
+        never = closed.never(mapper, keys) if keys else ()
     except Exception:  # a plug-in's mapper may raise anything; what it counts is not affected
-        return each
-    return replace(each, one=one, is_beyond=one == "", defined="" if one != "" else _words(closed))
-
-
-def _words(closed: Closed) -> str:
-    return closed.definition.words()
+        return (), None, False
+    return never, None, bool(keys) and len(never) == len(keys)
 
 
 def _in_the_end(policy: WaitPolicy, required: int) -> int:
