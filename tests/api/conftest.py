@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
@@ -120,8 +121,9 @@ def external(db):
     return dag("load", RUNTIME, writes=["out", "aside"], executor="external")
 
 
-@pytest.fixture
-def groups(db):
+@pytest.fixture(scope="module")
+def groups(db_of_the_file: None) -> dict[str, dict[str, Any]]:
+    """Written once for a file: what a test does to them is undone."""
     return {OURS: build(OURS), THEIRS: build(MARK)}
 
 

@@ -22,8 +22,8 @@ NUMBERS = {"held": "held_run_id", "run": "run_pk", "backfill": "backfill_id"}
 """Which number stands in the address of a screen, by the first word of its name."""
 
 
-@pytest.fixture
-def groups(db):
+@pytest.fixture(scope="module")
+def groups(db_of_the_file):
     return {OURS: build(OURS), THEIRS: build(MARK)}
 
 
