@@ -1,16 +1,25 @@
-"""One deed done to several: each in a transaction of its own, so that no refusal holds up the others."""
+"""One deed done to several, so that no refusal holds up the others: each in a transaction of its own.
 
-from collections.abc import Callable, Iterable
+Where many are simple, a portion of these in one transaction: a commit each takes most of the time.
+"""
+
+import logging
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from django.db import OperationalError, transaction
+from django.db import DatabaseError, OperationalError, transaction
 
 from core import locks
 from core.models import DagRun
 from scheduling import corrections
 from scheduling.algebra.errors import PartitionError
 from scheduling.runs import NotRunnable
+
+log = logging.getLogger(__name__)
+
+PORTION = 100
+"""Rows that are locked at once."""
 
 MOST_UNDONE = 5
 """How often in a row the database may undo one for the sake of another transaction."""
@@ -39,6 +48,23 @@ def one_by_one(rows: Iterable[Row], do: Callable[[Row], object]) -> Outcome[Row]
     return outcome
 
 
+def in_portions(
+    rows: Sequence[Row], do_all: Callable[[Sequence[Row]], Collection[int]], do: Callable[[Row], object]
+) -> Outcome[Row]:
+    """:param do_all: does it to those of a portion to which it can simply be done, in one transaction, and
+    returns their primary keys.
+    :param do: does it to one, as in `one_by_one`: to the others, and to all where a portion is undone.
+    """
+    outcome: Outcome[Row] = Outcome([], [])
+    for start in range(0, len(rows), PORTION):
+        portion = rows[start : start + PORTION]
+        done = _at_once(portion, do_all)
+        others = one_by_one([row for row in portion if _pk(row) not in done], do)
+        outcome.done.extend([*(row for row in portion if _pk(row) in done), *others.done])
+        outcome.refused.extend(others.refused)
+    return outcome
+
+
 @transaction.atomic
 def as_seen(run: DagRun, state: str, attempt: int, do: Callable[[], object]) -> None:
     """`do` it to `run`, of which somebody has seen `state` and `attempt`; nobody comes between.
@@ -56,6 +82,18 @@ def check_not_asked(run: DagRun) -> None:
     run.refresh_from_db(fields=("cancel_requested",))
     if run.cancel_requested:
         raise NotRunnable("somebody has asked it to stop already")
+
+
+def _at_once(portion: Sequence[Row], do_all: Callable[[Sequence[Row]], Collection[int]]) -> Collection[int]:
+    try:
+        return do_all(portion)
+    except (PartitionError, DatabaseError) as error:
+        log.warning("%s at once cannot be done, each is done alone: %s", len(portion), error)
+        return ()
+
+
+def _pk(row: Any) -> int:
+    return int(row.pk)
 
 
 def _unless_undone(row: Row, do: Callable[[Row], object]) -> None:

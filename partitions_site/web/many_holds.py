@@ -1,5 +1,7 @@
 """What a person may do about several held runs at once: fire them now, or cancel them."""
 
+from collections.abc import Sequence
+
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -12,6 +14,7 @@ from partitions_site.web.hold_deeds import CHANGE
 from partitions_site.web.http import HtmxRequest, allowed, back_to, deed
 from partitions_site.web.selecting import held_of, key_of
 from partitions_site.web.several import Deed
+from scheduling import at_once
 from scheduling import holds as engine
 from scheduling.algebra.phrases import some
 from scheduling.algebra.verdicts import Verdict
@@ -31,6 +34,9 @@ def fire(request: HtmxRequest) -> HttpResponse:
     def do(row: HeldRun) -> None:
         engine.fire_now(row, deed=said, at=timezone.now())
 
+    def do_all(rows: Sequence[HeldRun]) -> set[int]:
+        return at_once.fire_now(rows, deed=said, at=timezone.now())
+
     def ask(rows: list[HeldRun]) -> Question:
         return Question(
             title=f"Fire {some(len(rows), 'held run')} now?",
@@ -44,7 +50,7 @@ def fire(request: HtmxRequest) -> HttpResponse:
             parts=_lacking(rows) if request.method != "POST" else (),
         )
 
-    asked = Deed(CHANGE, "held run", "fired", do, _is_over)
+    asked = Deed(CHANGE, "held run", "fired", do, _is_over, do_all)
     return several.act(request, these, asked, ask)
 
 
@@ -56,6 +62,9 @@ def cancel(request: HtmxRequest) -> HttpResponse:
 
     def do(row: HeldRun) -> None:
         engine.cancel(row, deed=said, at=timezone.now())
+
+    def do_all(rows: Sequence[HeldRun]) -> set[int]:
+        return at_once.cancel_held(rows, deed=said, at=timezone.now())
 
     def ask(rows: list[HeldRun]) -> Question:
         return Question(
@@ -70,7 +79,7 @@ def cancel(request: HtmxRequest) -> HttpResponse:
             parts=several.parts_of(rows, "held run"),
         )
 
-    asked = Deed(CHANGE, "held run", "cancelled", do, _is_over)
+    asked = Deed(CHANGE, "held run", "cancelled", do, _is_over, do_all)
     return several.act(request, these, asked, ask)
 
 

@@ -1,5 +1,7 @@
 """What a person may do with several runs at once: run them again, cancel them, say how they ended."""
 
+from collections.abc import Sequence
+
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -12,7 +14,7 @@ from partitions_site.web.http import HtmxRequest, allowed, back_to, deed
 from partitions_site.web.runs import CHANGE, ENDS, MARKING
 from partitions_site.web.selecting import runs_of
 from partitions_site.web.several import Deed
-from scheduling import corrections
+from scheduling import at_once, corrections
 from scheduling import runs as engine
 from scheduling.algebra.phrases import some
 from scheduling.several import as_seen, check_not_asked
@@ -29,6 +31,9 @@ def retry(request: HtmxRequest) -> HttpResponse:
     def do(run: DagRun) -> None:
         as_seen(run, *these.seen[run.pk], lambda: corrections.retry(run, deed=said, at=timezone.now()))
 
+    def do_all(runs: Sequence[DagRun]) -> set[int]:
+        return at_once.retry(runs, these.seen, deed=said, at=timezone.now())
+
     def ask(rows: list[DagRun]) -> Question:
         return Question(
             title=f"Run {some(len(rows), 'run')} again?",
@@ -41,7 +46,7 @@ def retry(request: HtmxRequest) -> HttpResponse:
             parts=several.parts_of(rows, "run"),
         )
 
-    asked = Deed(CHANGE, "run", "queued again", do, _has_not_ended)
+    asked = Deed(CHANGE, "run", "queued again", do, _has_not_ended, do_all)
     return several.act(request, these, asked, ask)
 
 
@@ -54,6 +59,9 @@ def cancel(request: HtmxRequest) -> HttpResponse:
     def do(run: DagRun) -> None:
         check_not_asked(run)
         engine.cancel(run, deed=said, at=timezone.now())
+
+    def do_all(runs: Sequence[DagRun]) -> set[int]:
+        return at_once.cancel_queued(runs, deed=said, at=timezone.now())
 
     def ask(rows: list[DagRun]) -> Question:
         return Question(
@@ -68,7 +76,7 @@ def cancel(request: HtmxRequest) -> HttpResponse:
             parts=several.parts_of(rows, "run"),
         )
 
-    asked = Deed(CHANGE, "run", "cancelled, or asked to stop", do, _has_ended)
+    asked = Deed(CHANGE, "run", "cancelled, or asked to stop", do, _has_ended, do_all)
     return several.act(request, these, asked, ask)
 
 

@@ -1,7 +1,7 @@
 """A deed done to several rows of a list: asked once, done to each, and told where it was refused."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
@@ -56,6 +56,8 @@ class Meant(Generic[Row]):
 class Deed(Generic[Row]):
     """`do` does it to one; `why_not` says beforehand why it would not, or nothing.
 
+    `do_all` does it to those of many to which it can simply be done (`several.in_portions`).
+
     `done`: what one has become, as in `2 runs queued again`; `noun`: what they are.
     """
 
@@ -64,6 +66,7 @@ class Deed(Generic[Row]):
     done: str
     do: Callable[[Row], object]
     why_not: Callable[[Row], str]
+    do_all: Callable[[Sequence[Row]], Collection[int]] = lambda rows: ()
 
 
 def meant(request: HtmxRequest, selected: Callable[[HtmxRequest], Selected[Row]], rows: Any) -> Meant[Row]:
@@ -99,7 +102,10 @@ def act(
             raise NotDone(reasons[row.pk])
         deed.do(row)
 
-    outcome = several.one_by_one(these.rows, do)
+    def do_all(rows: Sequence[Row]) -> Collection[int]:
+        return deed.do_all([row for row in rows if not reasons[row.pk]])
+
+    outcome = several.in_portions(these.rows, do_all, do)
     if outcome.refused or these.gone:
         return _tell(request, outcome, these, deed, question.back)
     messages.success(request, f"{some(len(outcome.done), deed.noun)} {deed.done}.")

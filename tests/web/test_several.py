@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import IntegrityError, OperationalError, connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
@@ -125,6 +125,17 @@ class TestHeld:
         entries = JournalEntry.objects.filter(event="held run fired by hand", reason="the boss waits")
         assert entries.count() == 3
 
+    @pytest.mark.parametrize("deed", ["fire", "cancel"])
+    def test_what_cannot_be_done_at_once_is_done_to_each(self, visitor, days, deed, monkeypatch):
+        def refused(*_, **__):
+            raise IntegrityError("one is bad")
+
+        page = ask(visitor, f"held/several/{deed}", "all")
+        monkeypatch.setattr("scheduling.at_once._lock_open", refused)
+        send(visitor, page, f"held/several/{deed}")
+        assert not HeldRun.objects.held().exists()
+        assert JournalEntry.objects.filter(event__startswith="held run", by="operator").count() == 3
+
     def test_a_second_click_makes_no_second_run(self, visitor, days):
         page = ask(visitor, "held/several/fire", "all")
         send(visitor, page, "held/several/fire")
@@ -169,6 +180,48 @@ class TestWhoMay:
         assert "may look but not do this" in page.text
         send(client, page, "held/several/cancel")
         assert HeldRun.objects.get(pk=theirs["held_run_id"]).state == "held"
+
+
+class Numbered:
+    def __init__(self, pk):
+        self.pk = pk
+
+
+class TestInPortions:
+    ROWS = [Numbered(pk) for pk in range(several.PORTION + 3)]
+
+    def test_what_is_left_over_is_done_alone_and_says_why_not(self):
+        sizes = []
+
+        def do_all(rows):
+            sizes.append(len(rows))
+            return {row.pk for row in rows if row.pk % 2}
+
+        def do(row):
+            if row.pk % 4:
+                raise NotRunnable(f"{row.pk} is odd")
+
+        outcome = several.in_portions(self.ROWS, do_all, do)
+        assert sizes == [several.PORTION, 3]
+        assert {row.pk for row in outcome.done} == {
+            pk for pk in range(len(self.ROWS)) if pk % 2 or not pk % 4
+        }
+        assert {row.pk: why for row, why in outcome.refused} == {
+            pk: f"{pk} is odd" for pk in range(len(self.ROWS)) if pk % 4 == 2
+        }
+
+    @pytest.mark.parametrize("error", [OperationalError, IntegrityError, NotRunnable])
+    def test_where_a_portion_is_undone_each_is_done_alone(self, error):
+        alone = []
+
+        def do_all(rows):
+            if any(row.pk == 1 for row in rows):
+                raise error("one is bad")
+            return {row.pk for row in rows}
+
+        outcome = several.in_portions(self.ROWS, do_all, lambda row: alone.append(row.pk))
+        assert alone == list(range(several.PORTION))
+        assert (len(outcome.done), outcome.refused) == (len(self.ROWS), [])
 
 
 class TestOneByOne:
