@@ -48,18 +48,19 @@ def beside(site: stand.Site, scale: float, *, airflow: Receiver) -> Iterator[Fig
     yield floor(site, scale)
     for receiver, *_ in turns:
         post(receiver, WARM_UP, f"{run}-warm")
-    walls: dict[str, float] = {"we": 0, "Airflow": 0}
+    used, walls = site.cpu() + site.database_cpu(), {"we": 0.0, "Airflow": 0.0}
     latencies: dict[str, list[float]] = {"we": [], "Airflow": []}
     for turn in range(TURNS):
         for receiver, amount, who in turns:
             wall, took = post(receiver, amount, f"{run}-{turn}")
             walls[who] += wall
             latencies[who] += took
+    used = site.cpu() + site.database_cpu() - used
     check(site, WARM_UP + TURNS * events)
     rates = {who: len(latencies[who]) / walls[who] for who in walls}
     for who in walls:
         work = f"{who}: POST of {len(latencies[who]):,} events in {TURNS} turns, {CLIENTS} clients"
-        yield Figure(work, rates[who], "events/s")
+        yield Figure(work, rates[who], "events/s", cpu=used if who == "we" else None)
         yield from times(who, latencies[who])
     yield Figure("events a second, ours by Airflow's", rates["we"] / rates["Airflow"], "x", FACTOR)
 
