@@ -1,5 +1,6 @@
 """What all tests share: a fast password hash, the servers they need, and a word about what was not run."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -52,6 +53,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = sorted((item for item in items if belongs(item)), key=_haste)
     if elsewhere:
         config.hook.pytest_deselected(items=elsewhere)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """What is there by now stays to the end: nobody needs to look through all of it for garbage again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def _uses_the_database(item: pytest.Item) -> bool:
