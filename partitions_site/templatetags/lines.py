@@ -4,8 +4,9 @@ import re
 
 from django import template
 from django.template.defaultfilters import stringfilter
-from django.utils.html import escape, format_html_join
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
+
+from partitions_site.templatetags.markup import joined, markup
 
 register = template.Library()
 
@@ -28,20 +29,19 @@ def whole(text: str) -> SafeString:
     pieces, at = [], 0
     for found in WORD.finditer(text) if DATED.search(text) else ():
         if DATED.search(found[0]):
-            pieces += [escape(text[at : found.start()]), _word(found[0])]
+            pieces += [text[at : found.start()], _word(found[0])]
             at = found.end()
-    return mark_safe("".join([*pieces, escape(text[at:])]))  # noqa: S308  every piece is escaped
+    return joined("", [*pieces, text[at:]])
 
 
 @register.filter
 @stringfilter
 def parted(name: str) -> SafeString:
     """A long name that breaks between its parts."""
-    return format_html_join(mark_safe("<wbr>"), "{}", ((_word(part),) for part in JOINTS.split(name)))
+    return joined("<wbr>", map(_word, JOINTS.split(name)))
 
 
-def _word(word: str) -> SafeString:
-    written = escape(word)
+def _word(word: str) -> str:
     if len(word) > LONGEST or not DATED.search(word):
-        return written
-    return mark_safe(f'<span class="whole">{written}</span>')  # noqa: S308  it is escaped
+        return word
+    return markup('<span class="whole">{}</span>', word)

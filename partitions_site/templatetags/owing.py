@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from django import template
-from django.urls import reverse
-from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from core.models import Dag, Sensor
+from partitions_site.templatetags.markup import address, joined, markup
 from partitions_site.templatetags.screens import ago, instants, some, state, when
 from scheduling import board
 from scheduling.expected import Owed
@@ -25,8 +24,8 @@ MOST_LISTED = 400
 @register.simple_tag
 def owed(owing: Owed, now: datetime, with_key: bool = False) -> SafeString:
     """When a key that is not there was expected, and who owes it; `with_key`, which key that is."""
-    key = format_html('<span class="key">{}</span> ', owing.key) if with_key else ""
-    return format_html("{}{} · {}", key, _expected(owing, now), owers(owing, now))
+    key = markup('<span class="key">{}</span> ', owing.key) if with_key else ""
+    return markup("{}{} · {}", key, _expected(owing, now), owers(owing, now))
 
 
 @register.filter
@@ -40,49 +39,49 @@ def that_fit(keys: Sequence[str], room: int) -> Sequence[str]:
 def untimed(owing: Owed) -> SafeString:
     """What there is to say of a key that is expected at no time."""
     title, words = owing.expected.words, instants(owing.untimed)
-    return format_html('<span class="quiet" title="{}">{}</span>', title, words)
+    return markup('<span class="quiet" title="{}">{}</span>', title, words)
 
 
 @register.simple_tag
 def owers(owing: Owed, now: datetime) -> SafeString:
     """Who owes a key, and how far they are."""
     if owing.dags:
-        return format_html("made by {}: {}", _listed(map(_dag, owing.dags)), _tried(owing))
+        return markup("made by {}: {}", _listed(map(_dag, owing.dags)), _tried(owing))
     if owing.sensors:
-        return format_html("reported by {}", _listed(_sensor(each, now) for each in owing.sensors))
+        return markup("reported by {}", _listed(_sensor(each, now) for each in owing.sensors))
     if owing.asset:
         words = f"no Dag writes {owing.asset.name}: whoever reports it owes it"
     else:
         words = f"nothing defines {owing.leaf.words()}"
-    return format_html('<span class="quiet">{}</span>', words)
+    return markup('<span class="quiet">{}</span>', words)
 
 
 def _expected(owing: Owed, now: datetime) -> SafeString:
     at = owing.expected.at
     if at is None:
         return untimed(owing)
-    gone = format_html(", {}", ago(at, now)) if at < now else ""
-    return format_html('<span title="{}">expected {}{}</span>', owing.expected.words, when(at), gone)
+    gone = markup(", {}", ago(at, now)) if at < now else ""
+    return markup('<span title="{}">expected {}{}</span>', owing.expected.words, when(at), gone)
 
 
 def _listed(some: Iterable[SafeString]) -> SafeString:
-    return format_html_join(", ", "{}", ((each,) for each in some))
+    return joined(", ", some)
 
 
 def _dag(dag: Dag) -> SafeString:
     paused = _tag("warn", "paused") if dag.is_paused else ""
-    return format_html('<a href="{}">{}</a>{}', reverse("dag", args=[dag.dag_id]), dag.dag_id, paused)
+    return markup('<a href="{}">{}</a>{}', address("dag", dag.dag_id), dag.dag_id, paused)
 
 
 def _tried(owing: Owed) -> SafeString:
     """How far those are that make it."""
     if owing.attempt:
-        address, look = reverse("run", args=[owing.attempt.pk]), state(owing.attempt.state)
+        page, look = address("run", owing.attempt.pk), state(owing.attempt.state)
     elif owing.held:
-        address, look = reverse("held_run", args=[owing.held.pk]), state("held")
+        page, look = address("held_run", owing.held.pk), state("held")
     else:
-        return format_html('<span class="quiet">{}</span>', "not tried yet")
-    return format_html('<a href="{}">{}</a>', address, look)
+        return markup('<span class="quiet">{}</span>', "not tried yet")
+    return markup('<a href="{}">{}</a>', page, look)
 
 
 def _sensor(sensor: Sensor, now: datetime) -> SafeString:
@@ -93,11 +92,9 @@ def _sensor(sensor: Sensor, now: datetime) -> SafeString:
     elif sensor.failures:
         standing = _tag("bad", f"failed {some(sensor.failures, 'time')}")
     else:
-        standing = format_html(' <span class="quiet">looked {}</span>', ago(sensor.looked_at, now))
-    return format_html(
-        'sensor <a href="{}">{}</a>{}', reverse("sensor", args=[sensor.name]), sensor.name, standing
-    )
+        standing = markup(' <span class="quiet">looked {}</span>', ago(sensor.looked_at, now))
+    return markup('sensor <a href="{}">{}</a>{}', address("sensor", sensor.name), sensor.name, standing)
 
 
 def _tag(look: str, words: str) -> SafeString:
-    return format_html(' <span class="tag {}">{}</span>', look, words)
+    return markup(' <span class="tag {}">{}</span>', look, words)

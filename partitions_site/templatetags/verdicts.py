@@ -1,9 +1,9 @@
 """How far held runs are: the verdict on each in a picture and words, and the progress of its assets."""
 
 from django import template
-from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from partitions_site.templatetags.markup import joined, markup
 from partitions_site.templatetags.screens import PICTURED, instants, some
 from scheduling.algebra.progress import Progress
 from scheduling.algebra.verdicts import Kind, Verdict
@@ -17,7 +17,7 @@ MOST_MEMBERS = 62
 def verdict_state(verdict: Verdict) -> SafeString:
     """Why a run is held: the picture of the verdict's kind and its sentence."""
     words = f"broken: {verdict.sentence}" if verdict.kind is Kind.BROKEN else verdict.sentence
-    return format_html(
+    return markup(
         '<span class="state wraps s-{}"><span>{}</span></span>', PICTURED[verdict.kind], instants(words)
     )
 
@@ -29,16 +29,16 @@ def progress(verdict: Verdict, address: str) -> SafeString:
     A tag, as a list draws it in every row, where an included template takes longer.
     """
     several = len(verdict.progress) > 1
-    return format_html_join(
+    return joined(
         "",
-        '<div class="progress">{} <a href="{}">{} of {}</a>{}{}</div>',
         (
-            (
+            markup(
+                '<div class="progress">{} <a href="{}">{} of {}</a>{}{}</div>',
                 members(each),
                 address,
                 each.received_count,
                 each.required_count,
-                format_html(" <small>{}</small>", each.leaf.words()) if several else "",
+                markup(" <small>{}</small>", each.leaf.words()) if several else "",
                 _unexpected(each, address),
             )
             for each in verdict.progress
@@ -58,8 +58,8 @@ def members(progress: Progress) -> SafeString:
     wide = -(-len(there) // MOST_MEMBERS) or 1
     places = there if wide == 1 else [all(there[at : at + wide]) for at in range(0, len(there), wide)]
     words = f"{progress.received_count} of {progress.required_count} {progress.noun} received"
-    mark = format_html('<path class="need" d="M{} 0h2v14h-2z"/>', 10 * -(-progress.needed // wide) - 1)
-    return format_html(
+    mark = markup('<path class="need" d="M{} 0h2v14h-2z"/>', 10 * -(-progress.needed // wide) - 1)
+    return markup(
         '<svg class="members" role="img" aria-label="{}" viewBox="0 0 {} 14" preserveAspectRatio="none">'
         '<path class="in" d="{}"/><path class="out" d="{}"/>{}</svg>',
         words,
@@ -75,4 +75,4 @@ def _unexpected(progress: Progress, address: str) -> SafeString | str:
     if not progress.unexpected:
         return ""
     words = some(len(progress.unexpected), "unexpected key")
-    return format_html(' <a class="tag bad" href="{}">{}</a>', address, words)
+    return markup(' <a class="tag bad" href="{}">{}</a>', address, words)

@@ -1,14 +1,46 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.urls import clear_script_prefix, set_script_prefix
 from django.utils import timezone
+from django.utils.html import conditional_escape, format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy
 
-from partitions_site.templatetags import lines, screens, verdicts
+from partitions_site.templatetags import lines, markup, screens, verdicts
 from scheduling.algebra.conditions import AssetLeaf
 from scheduling.algebra.progress import Progress
 from scheduling.board import Look
 
 NOON = datetime(2026, 3, 10, 12, 0, 0, tzinfo=UTC)
+
+
+class Drawn:
+    def __html__(self):
+        return "<b>&</b>"
+
+
+class TestMarkup:
+    VALUES = ("<a href='x'>&\"", SafeString("<b>&</b>"), gettext_lazy("<Yes>"), Drawn(), 7, None, {"<": "&"})
+
+    def test_is_what_django_makes_of_it(self):
+        form = "<p>" + "{}" * len(self.VALUES) + "</p>"
+        assert markup.markup(form, *self.VALUES) == format_html(form, *self.VALUES)
+        named = {f"v{at}": value for at, value in enumerate(self.VALUES)}
+        form = "".join(f"{{{name}}}" for name in named)
+        assert markup.markup(form, **named) == format_html(form, **named)
+
+    def test_is_not_escaped_again(self):
+        assert conditional_escape(markup.markup("<p>{}</p>", "&")) == "<p>&amp;</p>"
+        assert conditional_escape(markup.joined("<wbr>", ["a", "<"])) == "a<wbr>&lt;"
+
+    def test_an_address_begins_as_the_site_does(self):
+        assert markup.address("held_run", 7) == "/held/7"
+        set_script_prefix("/partita/")
+        try:
+            assert markup.address("held_run", 7) == "/partita/held/7"
+        finally:
+            clear_script_prefix()
 
 
 class TestInstants:
