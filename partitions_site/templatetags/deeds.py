@@ -92,6 +92,11 @@ def trigger_words(dag_id: str) -> str:
     return f"Trigger {dag_id}…"
 
 
+@register.filter
+def keyless_trigger_words(dag_id: str) -> str:
+    return f"Trigger {dag_id} without a key…"
+
+
 def _barred(style: str, words: str, why: str) -> SafeString:
     return format_html(
         '<button type="button" class="{}" aria-disabled="true" title="{}.">{}</button>', style, why, words

@@ -73,6 +73,11 @@ class Facts:
     outside: str = ""
 
     @property
+    def takes_key(self) -> bool:
+        """Whether a Dag that writes the asset has runs for a key."""
+        return any(dag.is_partitioned for dag in self.producers)
+
+    @property
     def look(self) -> Look:
         state = self.partition.state if self.partition else "missing"
         if state == "missing":

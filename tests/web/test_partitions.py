@@ -20,6 +20,22 @@ class TestPanel:
         assert "waiting on 3 of 24: hours 21–23" in page.text
         assert page.links["Trigger sum…"] == "/trigger?dag=sum&key=2026-03-09"
 
+    def test_says_why_there_is_nothing_to_trigger(self, visitor):
+        world.dag("load", writes=["daily"])
+        page = read(visitor.part("/assets/daily?key=2026-03-09", "panel"))
+        assert "for this key: load writes it, and its runs have no partition key" in page.text
+        assert page.links["Trigger load without a key…"] == "/trigger?dag=load"
+        assert page.links["Record an event…"] == "/record?asset=daily&key=2026-03-09"
+        world.dag("again", world.DAILY, writes=["daily"])
+        page = read(visitor.part("/assets/daily?key=2026-03-09", "panel"))
+        assert "no partition key" not in page.text
+        assert [words for words in page.links if words.startswith("Trigger")] == ["Trigger again…"]
+
+    def test_says_that_nobody_writes_it(self, visitor):
+        asset("daily")
+        page = read(visitor.part("/assets/daily?key=2026-03-09", "panel"))
+        assert "No Dag here writes it, so no run can be triggered for this key." in page.text
+
     def test_tells_what_depends_on_it(self, visitor):
         consumer("sum", {"hourly": HOURS_TO_DAY})
         emit("hourly", *hours("2026-03-09", 7))
