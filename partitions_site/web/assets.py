@@ -17,15 +17,24 @@ from scheduling import asset_keys, board, dynamic, events, mapping
 from scheduling.algebra.errors import PartitionError
 from scheduling.asset_keys import AssetKey
 
+PLACED = frozenset({"zoom", "row", "state"})
+"""What an address says that asks for a certain part of the board; an empty zoom is all of it."""
+
 
 @require_safe
 def asset(request: HtmxRequest, name: str) -> HttpResponse:
-    """The asset; with `key`, all about one partition of it. What moves of it polls this same address."""
+    """The asset; with `key`, all about one partition of it. What moves of it polls this same address.
+
+    A link to a key leads on to the period in which its square is seen.
+    """
     now = timezone.now()
     row = found(request, Asset.objects, name=name)
     key = request.GET.get("key", "")
     tab, dags = asset_tabs.tab_of(request), Dag.objects.active().filter(sight_of(request).dags())
     means = later(asked.read, request.GET, row, now)
+    is_link = tab == asset_tabs.TABS[0] and key and not request.htmx and not PLACED.intersection(request.GET)
+    if is_link and (place := boards.place_of(means, row, key, now)):
+        return go(request, f"?{request.GET.urlencode()}&{urlencode(place)}")
     context = {
         "now": now,
         "asset": row,

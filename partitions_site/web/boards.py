@@ -46,6 +46,14 @@ def board_of(asked: Asked, row: Asset, now: datetime) -> dict[str, object]:
     }
 
 
+def place_of(asked: Asked, row: Asset, key: str, now: datetime) -> dict[str, str]:
+    """What an address has to ask besides so that the grid shows the square of `key`; empty if it does."""
+    state = board.read([row], now=now, patient=False)[row.pk]
+    zoom, first_row = board.shown_at(board.within(state.cells, asked.dimensions).cells, key) or ("", 0)
+    named = {"zoom": zoom, "row": str(first_row) if first_row else ""}
+    return {name: text for name, text in named.items() if text}
+
+
 def _grid(
     asked: Asked, part: Slice, zoom: str, choice: Choice | None, marks: dict[str, tuple[int, ...]]
 ) -> Grid | None:

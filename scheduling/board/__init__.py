@@ -35,6 +35,7 @@ from scheduling.board.peeks import Peek, peek
 from scheduling.board.reading import Read, read
 from scheduling.board.room import room_for
 from scheduling.board.shortness import short_among, short_keys
+from scheduling.board.showing import shown_at
 from scheduling.board.squares import Grid
 from scheduling.board.stretches import Stretch, in_lanes, named, spans, spans_in_lanes
 
@@ -111,6 +112,7 @@ __all__ = [
     "schedule_words",
     "short_among",
     "short_keys",
+    "shown_at",
     "spans",
     "spans_in_lanes",
     "spelled",

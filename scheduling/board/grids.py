@@ -57,17 +57,33 @@ def lay_out(
     return _laid_out(sheet, zoom, first_row)
 
 
+def dated(cells: Cells, zoom: str) -> range:
+    """The positions in one period, without those of keys that have no place in the calendar of the others."""
+    positions = cells.positions(zoom)
+    if cells.unit:
+        positions = range(max(positions.start, cells.places.stray_count), positions.stop)
+    return positions
+
+
+def units_of(cells: Cells, positions: range, zoom: str) -> Units | None:
+    """How long the labels of rows and columns are in the grid of one period; None where there is none."""
+    return cells.keep(("units", zoom), lambda: _units(cells, positions, zoom))
+
+
+def page_size(table: Table) -> int:
+    """How many rows one page has."""
+    return max(1, MOST_CELLS // len(table.heads))
+
+
 def _laid_out(sheet: "_Sheet", zoom: str, first_row: int) -> Grid | None:
     cells = sheet.cells
-    order, positions = cells.places, cells.positions(zoom)
-    if cells.unit:
-        positions = range(max(positions.start, order.stray_count), positions.stop)
+    positions = dated(cells, zoom)
     if not positions:
         return None
     if not cells.unit:
         return _without_time(sheet, positions, first_row)
-    units = cells.keep(("units", zoom), lambda: _units(cells, positions, zoom))
-    return _page(sheet, order.table(positions, *units), first_row, zoom) if units else None
+    units = units_of(cells, positions, zoom)
+    return _page(sheet, cells.places.table(positions, *units), first_row, zoom) if units else None
 
 
 def _units(cells: Cells, positions: range, zoom: str) -> Units | None:
@@ -113,7 +129,7 @@ def _wall(sheet: "_Sheet", positions: range) -> Grid | None:
 
 def _page(sheet: "_Sheet", table: Table, first_row: int, zoom: str) -> Grid:
     cells, heads = sheet.cells, table.heads
-    shown = table.rows(first_row, max(1, MOST_CELLS // len(heads)))
+    shown = table.rows(first_row, page_size(table))
     flat = bool(cells.unit) and table.is_flat
     groups: dict[str, list[Row]] = {}
     for name, found in shown:

@@ -107,11 +107,11 @@ class TestBoard:
     def test_the_panel_of_a_key_that_is_not_in_the_definition_says_so(self, visitor):
         consumer("sum", {"hourly": BY_CITY_AND_DAY})
         turn()
-        told = read(visitor.get("/assets/hourly?key=seattle|2010-03-14T02:00:00")).text
+        told = read(visitor.get("/assets/hourly?key=seattle|2010-03-14T02:00:00", follow=True)).text
         assert "materialized not in the definition data from" in told
         why = "02:00 never was on 2010-03-14 in America/Los_Angeles: the clocks went forward"
         assert f"sum seattle|2010-03-14 does not count this key: {why}" in told
-        told = read(visitor.get("/assets/hourly?key=seattle|2010-03-14T04:00:00")).text
+        told = read(visitor.get("/assets/hourly?key=seattle|2010-03-14T04:00:00", follow=True)).text
         assert "not in the definition data from" not in told
         assert "does not count this key" not in told
 
@@ -129,6 +129,18 @@ class TestBoard:
         page = read(visitor.get("/assets/hourly?zoom=2010-03-14&key=seattle%7C2010-03-14T03:00:00"))
         chosen = [each for each in page.squares if each.attributes.get("aria-current")]
         assert [each.attributes["aria-label"] for each in chosen] == ["seattle|2010-03-14T03:00:00: missing"]
+
+    def test_a_link_to_a_key_leads_to_where_its_square_is(self, visitor):
+        address = "/assets/hourly?key=seattle%7C2010-03-14T03%3A00%3A00"
+        answer = visitor.get(address)
+        assert answer["Location"] == address.removeprefix("/assets/hourly") + "&zoom=2010-03-14"
+        page = read(visitor.get(address, follow=True))
+        chosen = [each for each in page.squares if each.attributes.get("aria-current")]
+        assert [each.attributes["aria-label"] for each in chosen] == ["seattle|2010-03-14T03:00:00: missing"]
+        assert page.links["All"] == "?key=seattle%7C2010-03-14T03%3A00%3A00&zoom="
+        for asked in ("&zoom=", "&zoom=2010", "&state=missing", "&tab=events"):
+            assert visitor.get(address + asked).status_code == 200
+        assert visitor.part(address, "board").status_code == 200
 
     def test_the_way_back_is_a_row_of_periods(self, visitor):
         links = read(visitor.get("/assets/hourly?zoom=2010-03-14")).links
