@@ -42,7 +42,15 @@ def retry(run: DagRun, *, deed: Deed, at: datetime) -> DagRun:
     if not ended.update(queued_at=at, run_after=at, updated_at=at, **AT_FIRST):
         raise NotRunnable(f"run {run.run_id} has not ended: it can be cancelled, not retried")
     outcomes.open_again(run, at)
-    journal.note("run retried", deed=deed, at=at, about=run, key=run.partition_key, was=run.state)
+    journal.note(
+        "run retried",
+        deed=deed,
+        at=at,
+        about=run,
+        key=run.partition_key,
+        was=run.state,
+        attempt=run.attempt,
+    )
     doorbell.ring(Bell.START)
     run.refresh_from_db()
     return run

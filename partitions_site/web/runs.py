@@ -165,4 +165,5 @@ def _log(row: DagRun, everything: bool) -> dict[str, Any]:
     lines = LogLine.objects.filter(run=row).order_by("-id")
     shown = list(lines if everything else lines[: SHOWN_LINES + 1])
     cut = not everything and len(shown) > SHOWN_LINES
-    return {"lines": shown[:SHOWN_LINES][::-1] if cut else shown[::-1], "is_cut": cut}
+    told = shown[:SHOWN_LINES][::-1] if cut else shown[::-1]
+    return {"lines": told, "attempts": board.by_attempt(row, told), "is_cut": cut}

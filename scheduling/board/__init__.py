@@ -1,5 +1,6 @@
 """What screens show: bars, grids, counts, progress. Reads only, and decides nothing."""
 
+from scheduling.board.attempts import by_attempt
 from scheduling.board.attention import Need, flow, needs, verdicts
 from scheduling.board.backfilling import (
     STANDINGS,
@@ -76,6 +77,7 @@ __all__ = [
     "Together",
     "Way",
     "backfills",
+    "by_attempt",
     "choose",
     "chosen",
     "dimensions_of",

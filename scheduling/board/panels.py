@@ -13,6 +13,7 @@ from scheduling.algebra.phrases import key_list
 from scheduling.algebra.progress import Progress, why_not_counted
 from scheduling.algebra.verdicts import Verdict
 from scheduling.belonging import EVERYTHING, Sight
+from scheduling.board.attempts import LoggedAttempt, by_attempt
 from scheduling.board.cells import Look
 from scheduling.board.reading import outside
 from scheduling.listening import UNKEYED, DagListening
@@ -65,7 +66,7 @@ class Facts:
     partition: Partition | None
     events: list[AssetEvent]
     run: DagRun | None
-    log: list[LogLine]
+    log: list[LoggedAttempt]
     made_from: list[Source]
     producers: list[Dag]
     held: list[Held]
@@ -111,7 +112,7 @@ def facts(asset: Asset, key: str, *, now: datetime, sight: Sight = EVERYTHING) -
         partition=partition,
         events=list(events.order_by("-id")[:EVENTS]),
         run=run,
-        log=_last_lines(run),
+        log=by_attempt(run, _last_lines(run)) if run else [],
         made_from=made_from(run),
         producers=producers,
         held=[held[dag.pk, key] for dag in producers if (dag.pk, key) in held],
@@ -167,8 +168,8 @@ def _run(partition: Partition | None) -> DagRun | None:
     return partition.attempt_run or (partition.last_event.source_run if partition.last_event else None)
 
 
-def _last_lines(run: DagRun | None) -> list[LogLine]:
-    return list(LogLine.objects.filter(run=run).order_by("-id")[:LOG_LINES])[::-1] if run else []
+def _last_lines(run: DagRun) -> list[LogLine]:
+    return list(LogLine.objects.filter(run=run).order_by("-id")[:LOG_LINES])[::-1]
 
 
 def _wanted(asset: Asset, key: str, consumers: Sequence[Dag]) -> list[Dependent]:

@@ -54,7 +54,9 @@ class TestRun:
         world.finish(run, "daily")
         told = facts("daily", "2026-03-09")
         assert told.run == run
-        assert [line.text for line in told.log] == [f"line {number}" for number in range(12, 20)]
+        assert [line.text for each in told.log for line in each.lines] == [
+            f"line {number}" for number in range(12, 20)
+        ]
         assert told.made_from == [board.Source("hourly", "24 keys: 00–23")]
 
     def test_the_latest_attempt_is_told_even_if_an_older_one_made_the_data(self):

@@ -3,10 +3,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from core.models import DagRun, DefinitionSource, JournalEntry, LogLine, Partition
-from scheduling import claims, retries, runs
+from scheduling import claims, corrections, retries, runs
+from scheduling.authoring.attempts import Attempts
 from scheduling.runs import Ask
 from tests.engine import world
-from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, consumer, emit, hours, turn
+from tests.engine.world import ALICE, HOURS_TO_DAY, MINUTE, NOW, consumer, emit, hours, turn
 from tests.web.reading import read
 
 pytestmark = pytest.mark.django_db
@@ -118,12 +119,25 @@ class TestRun:
         write(run, "first", "second")
         write(run, "again", attempt=2)
         page = read(visitor.get(f"/runs/{run.pk}"))
-        assert [each.text for each in page.all("li", class_="part")] == [
-            "task load",
-            "attempt 2, task load",
-        ]
+        assert [each.text for each in page.all("li", class_="part")] == ["task load", "task load"]
         [log] = page.all("ol", class_="log")
         assert [word in log.text for word in ("first", "second", "again")] == [True] * 3
+
+    def test_each_attempt_has_a_head_with_when_it_began_and_how_it_ended(self, visitor, run):
+        world.start(run)
+        write(run, "one")
+        retries.fail(DagRun.objects.get(), "no disk", at=NOW, attempts=Attempts(1, MINUTE))
+        world.start(run, at=NOW + 2 * MINUTE)
+        write(run, "two", attempt=2)
+        claims.fail(DagRun.objects.get(), "no disk", at=NOW + 2 * MINUTE)
+        corrections.retry(DagRun.objects.get(), deed=ALICE, at=NOW + 3 * MINUTE)
+        world.start(run, at=NOW + 4 * MINUTE)
+        write(run, "three", attempt=3)
+        began = f"{NOW:%Y-%m-%d %H:%M:%S} UTC"
+        heads = [f"Attempt 1 failed {began}", f"Attempt 2 failed {began}", f"Attempt 3 running {began}"]
+        for address in (f"/runs/{run.pk}", "/assets/daily?key=2026-03-09"):
+            page = read(visitor.get(address))
+            assert [each.text for each in page.all("li", class_="attempt")] == heads
 
     def test_a_log_is_text_whatever_it_holds(self, visitor, run):
         write(run, "<img src=x onerror=alert(1)>", "{{ 7*7 }}", "javascript:alert(1)")
