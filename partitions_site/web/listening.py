@@ -126,16 +126,16 @@ def _save(request: HtmxRequest, row: Dag, proposal: Proposal) -> HttpResponse:
 
 
 def _restore(request: HtmxRequest, row: Dag, act: str) -> HttpResponse:
-    """Back to what the file says, or to what was before one change."""
+    """Back to what the file says, or to what was before one change: what that does is shown first."""
     said, at, revision = deed(request), timezone.now(), whole(request.POST.get("revision"))
     try:
+        spec = _restored(request, row, act)
+        if request.POST.get("seen") != "yes":
+            return _show(request, row, _proposed(row, spec or row.schedule, ()), restores=act)
         if act == "back":
             configuration.back_to_code(row, deed=said, at=at, revision=revision)
         else:
-            version = history.version(row, whole(request.POST.get("version")))
-            if version is None:
-                raise InvalidDefinition("the journal does not hold that change any more")
-            configuration.change_schedule(row, version.was, deed=said, at=at, revision=revision)
+            configuration.change_schedule(row, spec, deed=said, at=at, revision=revision)
     except PartitionError as refusal:
         row.refresh_from_db()
         return _refused(request, row, _proposed(row, row.schedule, ()), refusal)
@@ -143,6 +143,19 @@ def _restore(request: HtmxRequest, row: Dag, act: str) -> HttpResponse:
         request, f"{row.dag_id} listens {'as its file says' if act == 'back' else 'as before'} from now on."
     )
     return go(request, _address(row))
+
+
+def _restored(request: HtmxRequest, row: Dag, act: str) -> Any:
+    """The schedule that is asked for again.
+
+    :raises InvalidDefinition: if the journal does not hold the change that is to be taken back.
+    """
+    if act == "back":
+        return configuration.told(row).code
+    version = history.version(row, whole(request.POST.get("version")))
+    if version is None:
+        raise InvalidDefinition("the journal does not hold that change any more")
+    return version.was
 
 
 def _refused(request: HtmxRequest, row: Dag, proposal: Proposal, refusal: PartitionError) -> HttpResponse:
@@ -153,7 +166,10 @@ def _refused(request: HtmxRequest, row: Dag, proposal: Proposal, refusal: Partit
     return _show(request, row, again, status=409 if isinstance(refusal, StaleSchedule) else 422)
 
 
-def _show(request: HtmxRequest, row: Dag, proposal: Proposal, *, status: int = 200) -> HttpResponse:
+def _show(
+    request: HtmxRequest, row: Dag, proposal: Proposal, *, status: int = 200, restores: str = ""
+) -> HttpResponse:
+    """:param restores: `back` or `revert` where the proposal is to be taken as it is, or left."""
     told: Told = configuration.told(row)
     if proposal.trouble and not request.htmx:
         # Where a part of the page is asked for, listening.js lets the field say it, and take it back.
@@ -165,7 +181,9 @@ def _show(request: HtmxRequest, row: Dag, proposal: Proposal, *, status: int = 2
         "new_problems": later(proposal.new_problems, told),
         "mended": later(proposal.mended, told),
         "fed": later(_fed, proposal, sight_of(request)),
-        "may_change": request.user.has_perm(CHANGE, row) and told.is_changeable,
+        "may_change": (may_change := request.user.has_perm(CHANGE, row) and told.is_changeable),
+        "may_edit": may_change and not restores,
+        "restores": restores,
         "code_differences": later(lambda: differences(told.code, told.schedule)),
         "reason": request.POST.get("reason", ""),
         "hides": _hidden(request, told),

@@ -71,6 +71,11 @@ class TestSaving:
         assert ScheduleOverride.objects.count() == 0
 
 
+def first(page, name):
+    """What stands in the first field of that name: that of the form, not of the history below it."""
+    return page.all("input", name=name)[0].attributes["value"]
+
+
 class TestTwoAtOnce:
     def test_the_second_is_told_what_the_first_changed_and_loses_nothing(self, admin, row):
         mine = tolerant(row, act="save", reason="mine")
@@ -95,11 +100,42 @@ class TestTwoAtOnce:
 
 
 class TestTakingBack:
+    @pytest.mark.parametrize("act", ["back", "revert"])
+    def test_shows_what_it_does_before_it_does_it(self, admin, row, days, act):
+        assert admin.post(URL, tolerant(row, act="save")).status_code == 302
+        row.refresh_from_db()
+        change(row, late="hold")
+        while holds.judge_due(now=timezone.now()):
+            pass
+        world.emit("a", *world.hours("2026-03-12", *range(22)))
+        world.turn()
+        row.refresh_from_db()
+        page = read(admin.get(URL))
+        form = {
+            "act": act,
+            "revision": row.revision,
+            "version": first(page, "version"),
+            "reason": "takes back",
+        }
+        entries = JournalEntry.objects.count()
+        shown = read(admin.post(URL, form))
+        told = 'late: "hold" → not set' if act == "revert" else "default_mapper.wait_policy"
+        assert told in shown.text
+        assert "1 held run: each stays as it is." in shown.text
+        assert (JournalEntry.objects.count(), ScheduleOverride.objects.count()) == (entries, 1)
+        again = {name: first(shown, name) for name in ("revision", "version", "seen", "reason")}
+        assert again["reason"] == "takes back"
+        assert admin.post(URL, again | {"act": act}).status_code == 302
+        row.refresh_from_db()
+        assert "late" not in row.schedule
+        assert ("wait_policy" in row.schedule["default_mapper"]) == (act == "revert")
+        assert JournalEntry.objects.count() == entries + 1
+
     def test_back_to_what_the_file_says(self, admin, row):
         said = row.schedule
         change(row, late="hold")
         assert "Code says" in text(admin.get(URL))
-        back = {"act": "back", "reason": "enough", "revision": row.revision}
+        back = {"act": "back", "reason": "enough", "revision": row.revision, "seen": "yes"}
         assert "listens as its file says" in text(admin.post(URL, back, follow=True))
         row.refresh_from_db()
         assert row.schedule == said
@@ -110,7 +146,13 @@ class TestTakingBack:
         body = admin.get(URL).content.decode()
         version = re.search(r'name="version" value="(\d+)"', body)[1]
         reason = re.search(r'name="reason" value="(takes back[^"]*)"', body)[1]
-        back = {"act": "revert", "version": version, "reason": reason, "revision": row.revision}
+        back = {
+            "act": "revert",
+            "version": version,
+            "reason": reason,
+            "revision": row.revision,
+            "seen": "yes",
+        }
         assert admin.post(URL, back).status_code == 302
         row.refresh_from_db()
         assert row.schedule["late"] == "hold"
@@ -120,7 +162,7 @@ class TestTakingBack:
         change(row, late="hold")
         seen = row.revision
         change(row, late="restart")
-        answer = admin.post(URL, {"act": "back", "reason": "x", "revision": seen})
+        answer = admin.post(URL, {"act": "back", "reason": "x", "revision": seen, "seen": "yes"})
         assert answer.status_code == 409
         row.refresh_from_db()
         assert row.schedule["late"] == "restart"
