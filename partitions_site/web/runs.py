@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from core.models import Dag, DagRun, LogLine
+from core.models import Asset, Dag, DagRun, LogLine
 from partitions_site.templatetags.screens import for_keys
 from partitions_site.web import confirm, days, selecting
 from partitions_site.web.confirm import Answer, Question
@@ -19,6 +19,7 @@ from partitions_site.web.http import (
     deed,
     found,
     later,
+    sight_of,
     whole,
 )
 from scheduling import board, corrections, queueing, without
@@ -68,6 +69,7 @@ def run(request: HtmxRequest, pk: int) -> HttpResponse:
     everything = request.GET.get("log") == "all"
     context = {
         "run": row,
+        "writes": later(_writes, request, row),
         "is_open": row.state not in DagRun.FINISHED,
         "kept": queueing.of_every_run(row.dag) if row.state == DagRun.State.QUEUED else None,
         "made_from": later(board.made_from, row),
@@ -150,6 +152,12 @@ def mark(request: HtmxRequest, pk: int) -> HttpResponse:
         return question.back, f"Marked as {state}."
 
     return confirm.act(request, question, do)
+
+
+def _writes(request: HtmxRequest, row: DagRun) -> list[str]:
+    """The assets that its Dag writes, of those that are shown: its key is a partition of each."""
+    shown = Asset.objects.filter(sight_of(request).assets(), outlets__dag=row.dag_id)
+    return list(shown.distinct().order_by("name").values_list("name", flat=True))
 
 
 def _produced(row: DagRun) -> list[tuple[str, list[str]]]:

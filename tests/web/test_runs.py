@@ -100,6 +100,15 @@ class TestList:
 
 
 class TestRun:
+    def test_leads_to_its_partition_of_each_asset_that_it_writes(self, visitor, run):
+        world.Outlet.objects.create(dag=run.dag, asset=world.asset("copies"), task_id="copy")
+        page = read(visitor.get(f"/runs/{run.pk}"))
+        assert "partition of copies" in page.text
+        for name in ("copies", "daily"):
+            assert page.links[name] == f"/assets/{name}?key=2026-03-09"
+        DagRun.objects.update(partition_key=None)
+        assert "partition of" not in read(visitor.get(f"/runs/{run.pk}")).text
+
     def test_tells_who_asked_for_it_and_with_what(self, visitor, run):
         text = read(visitor.get(f"/runs/{run.pk}")).text
         assert "manual by alice" in text
