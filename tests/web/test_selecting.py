@@ -33,6 +33,14 @@ class TestSelection:
         assert page.links["Trigger measure…"] == "/trigger?dag=measure&key=sf%7C2010-03-14T05%3A00%3A00"
         assert "Trigger measure…" not in read(visitor.get("/assets/hourly", {"sel": self.THREE})).links
 
+    def test_one_key_is_not_triggered_twice_where_its_panel_is_open(self, visitor):
+        world.dag("measure", {"type": "PartitionedAtRuntime"}, writes=["hourly"])
+        key = "sf|2010-03-14T05:00:00"
+        both = {"sel": key, "key": key, "zoom": "2010-03-14"}
+        for shown, count in ((both, 1), (both | {"key": "sf|2010-03-14T06:00:00"}, 2)):
+            page = read(visitor.get("/assets/hourly", shown))
+            assert [each.text for each in page.all("a")].count("Trigger measure…") == count
+
     def test_an_asset_that_nothing_writes_has_nothing_to_backfill(self, visitor):
         page = read(visitor.get("/assets/hourly", {"sel": self.THREE}))
         assert "nothing to backfill" in page.text
