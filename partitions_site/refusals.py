@@ -13,7 +13,7 @@ RIGHTS = {
     "core.add_backfill": "start backfills",
     "core.change_backfill": "steer backfills",
     "core.add_dagrun": "trigger runs",
-    "core.change_dagrun": "cancel, repeat and mark runs",
+    "core.change_dagrun": "cancel runs, run them again and mark them",
     "core.change_heldrun": "fire and cancel held runs",
     "core.change_dag": "pause Dags",
     "core.add_dynamickey": "add keys",

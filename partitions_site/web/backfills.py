@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from core.models import Backfill, Dag
-from partitions_site.web import confirm
+from partitions_site.web import confirm, planning
 from partitions_site.web.confirm import Question
 from partitions_site.web.http import HtmxRequest, allowed, answer, deed, found, later, sight_of, whole
 from scheduling import backfills as engine
@@ -57,6 +57,7 @@ def backfill(request: HtmxRequest, pk: int) -> HttpResponse:
     context = {
         "now": now,
         "backfill": row,
+        "which": planning.which_of(row),
         "how": how,
         "left": later(board.time_left, how, now),
         "states": states,

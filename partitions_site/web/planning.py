@@ -40,6 +40,16 @@ WHICH = {
 """Which of the selected keys run, by the word in the address."""
 
 
+def which_of(backfill: Backfill) -> str:
+    """Which keys a backfill that was started runs, in the words in which a plan asks for them."""
+    wanted, again = backfill.asked.get("wanted", Wanted.ALL), backfill.reprocess
+    of_one_state = {Wanted.MISSING: "missing", Wanted.FAILED: "failed", Wanted.STALE: "stale"}
+    of_all = {Reprocess.NONE: "missing", Reprocess.FAILED: "undone", Reprocess.COMPLETED: "all"}
+    if wanted == Wanted.FAILED_AND_MISSING:
+        return WHICH["undone"][0]
+    return WHICH[of_one_state.get(wanted) or of_all[Reprocess(again)]][0]
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
     """What the form says, whatever of it makes sense."""

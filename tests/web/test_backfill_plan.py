@@ -36,13 +36,13 @@ class TestPlan:
     def test_everything_also_runs_what_has_data(self, visitor, load):
         assert "10 to run" in plan_of(visitor, run="all").text
 
-    def test_where_all_have_data_it_offers_to_run_them_all_the_same(self, visitor, load):
+    def test_where_all_have_data_it_offers_to_run_everything(self, visitor, load):
         page = plan_of(visitor, selection="2026-03-02, 2026-03-05", at_once="3")
-        assert "all 2 keys are left out (2: it has data). Run them all the same" in page.text
-        again = read(visitor.get(page.links["Run them all the same"]))
+        assert "all 2 keys are left out (2: it has data). Run everything, also what has data" in page.text
+        again = read(visitor.get(page.links["Run everything, also what has data"]))
         assert "2 to run" in again.text
         assert (again.fields["run"], again.fields["at_once"]) == ("all", "3")
-        assert "all the same" not in plan_of(visitor).text
+        assert "Run everything" not in plan_of(visitor).text
 
     def test_failed_keys_run_again_unless_only_missing_ones_are_asked_for(self, visitor, load):
         begin(load, keys=("2026-03-01",))

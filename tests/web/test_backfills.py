@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from core.models import Backfill, BackfillPartition, DagRun
 from scheduling import claims, turns
-from scheduling.backfills import Reprocess
+from scheduling.backfills import Reprocess, Wanted
 from tests.backfills import play
 from tests.backfills.play import begin, execute, listener, turn
 from tests.engine.world import IDENTITY
@@ -43,6 +43,22 @@ class TestList:
 
 
 class TestBackfill:
+    @pytest.mark.parametrize(
+        ("asked", "words"),
+        [
+            ({}, "what is missing"),
+            ({"reprocess": Reprocess.FAILED}, "what is missing or failed"),
+            ({"reprocess": Reprocess.COMPLETED}, "everything, also what has data"),
+            ({"wanted": Wanted.MISSING}, "what is missing"),
+            ({"wanted": Wanted.FAILED_AND_MISSING}, "what is missing or failed"),
+        ],
+    )
+    def test_says_which_run_in_the_words_of_the_plan(self, visitor, load, asked, words):
+        made = begin(load, selection=TEN, **asked)
+        page = read(visitor.get(f"/backfills/{made.pk}"))
+        facts = [each.text for each in page.elements if each.tag in ("dt", "dd")]
+        assert facts[facts.index("Which run") + 1] == words
+
     def test_every_key_is_a_square_with_its_state(self, visitor, load):
         made = begin(load, selection=TEN)
         turn()

@@ -80,7 +80,7 @@ class TestSelection:
     def test_a_viewer_is_told_what_it_takes(self, visitor_of, failed):
         page = read(visitor_of(roles.VIEWER).get("/runs?sel=all"))
         [barred] = [each for each in page.all("button") if each.text == "Mark…"]
-        assert "cancel, repeat and mark runs" in barred.attributes["title"]
+        assert "cancel runs, run them again and mark them" in barred.attributes["title"]
 
     def test_a_list_of_held_runs_does_the_same(self, visitor, days):
         page = read(visitor.get("/held"))
