@@ -68,8 +68,7 @@ def names_of(asset: Asset) -> list[str]:
 
 def names() -> set[str]:
     """What the dynamic partitions of active assets are called."""
-    stored = Asset.objects.active().filter(partitions__isnull=False).values_list("partitions", flat=True)
-    return {name for spec in stored for name in _names_in(spec)}
+    return {name for asset in _partitioned() for name in _names_in(asset.partitions)}
 
 
 @transaction.atomic
@@ -91,7 +90,7 @@ def add(name: str, keys: Iterable[str], *, deed: Deed, at: datetime) -> list[str
         batch_size=1000,
     )
     if new:
-        journal.note("partition keys added", deed=deed, at=at, partitions=name, **_told(new))
+        _note("partition keys added", name, new, deed, at)
     return new
 
 
@@ -108,7 +107,7 @@ def remove(name: str, keys: Iterable[str], *, deed: Deed, at: datetime) -> list[
         rows = DynamicKey.objects.there().filter(name=name, key__in=gone[start : start + 1000])
         rows.update(removed_at=at, removed_by=deed.by)
     if gone:
-        journal.note("partition keys removed", deed=deed, at=at, partitions=name, **_told(gone))
+        _note("partition keys removed", name, gone, deed, at)
     return gone
 
 
@@ -157,8 +156,18 @@ MOST_TOLD = 100
 """Keys that a journal entry names; of more it gives the number."""
 
 
-def _told(keys: Sequence[str]) -> dict[str, Any]:
-    return {"count": len(keys), "keys": list(keys[:MOST_TOLD])}
+def _note(event: str, name: str, keys: Sequence[str], deed: Deed, at: datetime) -> None:
+    """Of partitions that several assets share it is about none of them, and names them."""
+    shared = [asset for asset in _partitioned() if name in _names_in(asset.partitions)]
+    told: dict[str, Any] = {"count": len(keys), "keys": list(keys[:MOST_TOLD])}
+    if len(shared) > 1:
+        told["assets"] = [asset.name for asset in shared[:MOST_TOLD]]
+    about = shared[0] if len(shared) == 1 else None
+    journal.note(event, deed=deed, at=at, about=about, partitions=name, **told)
+
+
+def _partitioned() -> list[Asset]:
+    return list(Asset.objects.active().filter(partitions__isnull=False).order_by("name"))
 
 
 def _there(name: str, keys: Iterable[str]) -> list[str]:

@@ -11,7 +11,7 @@ from scheduling.algebra.differences import Difference, differences
 
 register = template.Library()
 
-COLUMNS = frozenset({"backfill", "revision"})
+COLUMNS = frozenset({"assets", "backfill", "revision"})
 """What is shown elsewhere, or says nothing to a reader."""
 
 FOLLOWS = frozenset({"is_partitioned", "is_periodic"})

@@ -36,6 +36,7 @@ class TestAdding:
         page = read(visitor.get(answer["Location"]))
         assert "Added 2 keys. 1 was there already." in page.text
         assert JournalEntry.objects.filter(event="partition keys added", via="web", reason="opened").exists()
+        assert read(visitor.get("/journal?event=partition+keys+added")).links["stores"] == "/assets/stores"
 
     @pytest.mark.parametrize(
         ("keys", "sentence"),
