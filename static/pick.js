@@ -79,17 +79,18 @@
     } else if (event.key === "Escape") write("");
   });
 
-  // What was acted on is ticked no more.
+  // What was acted on is ticked no more; what was refused still is, to try again.
   document.addEventListener("click", ({ target }) => {
     const link = target.closest?.("[data-dialog]");
     if (link) isAsked = Boolean(link.closest("#selected"));
   });
-  const forget = () => {
+  const forget = ({ detail }) => {
     if (!isAsked) return;
     isAsked = false;
     const address = new URL(location);
     address.searchParams.delete("sel");
-    history.replaceState(history.state, "", address);
+    if (detail?.kept) address.searchParams.set("sel", detail.kept);
+    history.replaceState(history.state, "", address.href.replaceAll("%2C", ","));
   };
   document.addEventListener("done", forget, true);
   document.addEventListener("changed", forget, true);

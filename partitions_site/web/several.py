@@ -161,7 +161,10 @@ def _with_others(these: Meant[Row], deed: Deed[Row], reasons: dict[int, str], qu
 def _tell(
     request: HtmxRequest, outcome: Outcome[Row], these: Meant[Row], deed: Deed[Row], back: str
 ) -> HttpResponse:
-    """How many it was done to, and of each other one why it was not."""
+    """How many it was done to, and of each other one why it was not: those stay selected."""
+    kept = ",".join(map(str, _listed([row for row, _ in outcome.refused])))
+    if kept:
+        back += f"{'&' if '?' in back else '?'}sel={kept}"
     context = {
         "done": f"{some(len(outcome.done), deed.noun)} {deed.done}",
         "count": len(outcome.done),
@@ -172,4 +175,13 @@ def _tell(
         "journal": f"{reverse('journal')}?{urlencode({'request': tracing.current()})}",
     }
     response = answer(request, "outcomes/page.html", "outcomes/_dialog.html", context)
-    return trigger_client_event(response, "changed") if request.htmx else response
+    return trigger_client_event(response, "changed", {"kept": kept}) if request.htmx else response
+
+
+def _listed(rows: Sequence[Row]) -> list[int]:
+    """The numbers of those that are in their list still: what is held no more is not."""
+    if not rows:
+        return []
+    model: Any = type(rows[0])
+    found = model.objects.held() if model is HeldRun else model.objects.all()
+    return sorted(found.filter(pk__in=[row.pk for row in rows]).values_list("pk", flat=True))

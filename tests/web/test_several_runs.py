@@ -1,5 +1,7 @@
 """Several runs are run again, cancelled, or marked at once: asked once, done to each, told of each."""
 
+import json
+
 import pytest
 from django.utils import timezone
 
@@ -46,6 +48,13 @@ class TestRetry:
         done = read(visitor.get(told.links["What was done, in the journal"]))
         assert len(done.all("a", class_="key")) >= 2
         assert states() == [("2026-03", "failed"), ("2026-03-01", "queued"), ("2026-03-02", "queued")]
+
+    def test_those_that_are_refused_stay_selected(self, visitor, failed):
+        deed = self.DEED + "?back=/runs%3Fstate%3Dfailed"
+        page = ask(visitor, self.DEED, numbers(failed), back="/runs?state=failed")
+        world.Dag.objects.filter(dag_id="report").update(is_active=False)
+        answer = visitor.post(f"/{deed}", page.fields)
+        assert read(answer).links["Close"] == f"/runs?state=failed&sel={failed[2].pk}"
 
     def test_a_second_click_does_nothing_more(self, visitor, failed):
         page = ask(visitor, self.DEED, numbers(failed))
@@ -97,7 +106,7 @@ class TestRetry:
         headers = {"HX-Request": "true", "HX-Target": "dialog"}
         world.Dag.objects.filter(dag_id="report").update(is_active=False)
         told = visitor.post(f"/{self.DEED}", page.fields, headers=headers)
-        assert told["HX-Trigger"] == '{"changed": {}}'
+        assert json.loads(told["HX-Trigger"]) == {"changed": {"kept": str(failed[2].pk)}}
         assert read(told).all("h2")[0].text == "2 runs queued again"
 
 
