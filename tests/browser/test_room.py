@@ -34,6 +34,8 @@ SHADE_BY_TOTALS = (
     """() => Number(getComputedStyle(document.querySelector(".grid td.sum"), "::before").opacity)"""
 )
 
+EDGES = """(box) => ["::before", "::after"].map((edge) => Number(getComputedStyle(box, edge).opacity))"""
+
 REFRESH = """() => new Promise((done) => {
   document.addEventListener("htmx:afterSettle", done, { once: true });
   htmx.trigger("#board", "refresh");
@@ -134,6 +136,17 @@ class TestGridOnAPhone:
         box.evaluate("box => box.scrollTo(0, 0)")
         page.evaluate(REFRESH)
         assert box.evaluate("box => box.scrollLeft") == 0
+
+    def test_a_picture_of_lineage_is_shaded_at_the_edges_beyond_which_it_goes_on(self, page: Page):
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.goto("/assets/daily_sales?tab=lineage")
+        picture = page.locator(".sideways")
+        for at, shades in ((0, [0, 1]), (9999, [1, 0])):
+            picture.evaluate("(box, at) => box.scrollTo(at, 0)", at)
+            page.evaluate(
+                "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+            )
+            assert picture.evaluate(EDGES) == shades
 
     def test_a_grid_that_fits_has_no_shade(self, page: Page):
         page.set_viewport_size({"width": 390, "height": 844})
