@@ -58,7 +58,12 @@ def entry(
     key: str | None = None,
     **extra: Any,
 ) -> JournalEntry:
-    """An entry for `note_all`, not written yet; it takes what `note` does."""
+    """An entry for `note_all`, not written yet; it takes what `note` does.
+
+    One about a run of a backfill names that, too.
+    """
+    if isinstance(about, DagRun) and about.backfill_id:
+        extra = {"backfill": about.backfill_id} | extra
     return JournalEntry(
         at=at,
         by=deed.by,

@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone
 
-from core.models import JournalEntry
+from core.models import DagRun, JournalEntry
 from partitions_site import roles
 from tests.backfills import play
 from tests.backfills.play import begin
@@ -88,3 +88,16 @@ class TestDeeds:
         page = read(viewer.get(f"/backfills/{made.pk}"))
         assert "Pause…" not in page.links
         assert "Pause…" in page.text
+
+
+def test_the_journal_of_a_backfill_has_what_was_done_to_its_runs(visitor, load):
+    made = begin(load, selection=TEN)
+    play.turn()
+    first, second = DagRun.objects.order_by("pk")[:2]
+    visitor.post(f"/runs/{first.pk}/cancel", {"reason": "wrong key"})
+    visitor.post(f"/runs/{second.pk}/mark", {"as": "failed", "reason": "wrong file"})
+    visitor.post(f"/runs/{first.pk}/retry", {"reason": "right key after all"})
+    page = read(visitor.get(f"/journal?backfill={made.pk}"))
+    for event in ("run cancelled", "run marked", "run retried", "backfill started"):
+        assert event in page.links
+    assert page.links[f"backfill {made.pk}"] == f"/backfills/{made.pk}"
