@@ -199,26 +199,64 @@ class Dags(Record):
 
 
 class Listed(Record):
-    """A record whose list shows its first columns, newest first."""
+    """A record whose list shows its first columns, newest first; what it belongs to by name."""
 
     ordering = ("-pk",)
 
-    def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
-        names = [each.name for each in self.model._meta.fields if each.get_internal_type() != "JSONField"]
-        return tuple(names[:7])
+    def get_list_display(self, request: HttpRequest) -> tuple[Any, ...]:
+        return tuple(_column(each) for each in self._shown())
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        shown = self.get_list_display(request)
-        joined = [each.name for each in self.model._meta.fields if each.is_relation and each.name in shown]
+        joined = [each for each in self._shown() if each.is_relation]
+        whole = [
+            f"{each.name}__{NAMED[each.related_model][0]}" for each in joined if each.related_model in NAMED
+        ]
         rows = super().get_queryset(request)
-        return rows.select_related(*joined) if joined else rows
+        return rows.select_related(*(each.name for each in joined), *whole) if joined else rows
+
+    def _shown(self) -> list[Any]:
+        hidden = ("AutoField", "BigAutoField", "JSONField")
+        return [each for each in self.model._meta.fields if each.get_internal_type() not in hidden][:7]
+
+
+NAMED: dict[Any, tuple[str, str]] = {
+    models.AssetEvent: ("asset", "partition_key"),
+    models.DagRun: ("dag", "run_id"),
+    models.HeldRun: ("dag", "partition_key"),
+    models.Partition: ("asset", "key"),
+}
+"""What tells rows of a kind apart for a person, where their own words have numbers of rows."""
+
+
+def _column(field: Any) -> Any:
+    """The column of a list for `field`: its name, or what says the row that it leads to in words."""
+    if not field.is_relation or field.related_model not in NAMED:
+        return field.name
+
+    @admin.display(description=field.verbose_name, ordering=field.name)
+    def named(row: Model) -> str:
+        other = getattr(row, field.name)
+        return (
+            " ".join(str(getattr(other, name) or "") for name in NAMED[field.related_model]) if other else "-"
+        )
+
+    return named
 
 
 OWN = (models.Pool, models.Dag)
+INNER: tuple[type[Model], ...] = (
+    *(models.Bell, models.Pulse, models.Drawing, models.DrawnBlock),
+    *(models.EventCount, models.RunCount, models.EntryCount, models.FailedAttempt),
+    *(models.BackfillTarget, models.ConsumedEvent, models.ReceivedKey),
+)
+"""What the engine and the pages keep for themselves: it tells an admin nothing that a page does not."""
+
 RECORDS: tuple[type[Model], ...] = tuple(
     found
     for name in models.__all__
-    if isinstance(found := getattr(models, name), type) and issubclass(found, Model) and found not in OWN
+    if isinstance(found := getattr(models, name), type)
+    and issubclass(found, Model)
+    and found not in (*OWN, *INNER)
 )
 admin.site.register(RECORDS, Listed)
 admin.site.site_header = admin.site.site_title = "Partita"

@@ -13,15 +13,18 @@ from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 
 import partitions_site.admin as face
-from core.models import Asset, Dag, HeldRun, JournalEntry, Pool, ScheduleOverride
+from core.models import Asset, Dag, HeldRun, JournalEntry, LogLine, Pool, ScheduleOverride
 from partitions_site import roles
+from scheduling import runs
 from tests.configuration.changing import change
 from tests.engine import world
 from tests.engine.world import HOURS_TO_DAY
 from tests.sdk.writing import Directory, dag
 
 pytestmark = pytest.mark.django_db
-RECORDS = [model for model in apps.get_app_config("core").get_models() if model not in (Pool, Dag)]
+RECORDS = [
+    model for model in apps.get_app_config("core").get_models() if model not in (Pool, Dag, *face.INNER)
+]
 DAY = {"default_mapper": HOURS_TO_DAY}
 
 
@@ -92,6 +95,24 @@ class TestRecords:
         for model in (*RECORDS, Dag, Pool):
             staff.post(address(model), everything)
         assert (HeldRun.objects.count(), Dag.objects.count()) == (held, 2)
+
+    def test_what_only_the_engine_reads_is_not_here(self, staff):
+        listed = staff.get("/admin/").content.decode()
+        assert "Held runs" in listed
+        for words in ("Bells", "Pulses", "Drawings", "Drawn blocks", "Run counts", "Failed attempts"):
+            assert words not in listed
+
+    def test_tell_what_they_belong_to_by_name(self, staff, row):
+        run = runs.trigger(dag("c"), runs.Ask("k"), deed=world.ALICE, at=world.NOW)
+        LogLine.objects.create(run=run, attempt=1, at=world.NOW, text="begun")
+        with CaptureQueriesContext(connection) as one:
+            page = staff.get(address(LogLine)).content.decode()
+        assert f"c {run.run_id}" in page
+        assert f"{run.dag_id}/{run.run_id}" not in page
+        LogLine.objects.create(run=run, attempt=1, at=world.NOW, text="ended")
+        with CaptureQueriesContext(connection) as two:
+            staff.get(address(LogLine))
+        assert len(one) == len(two)
 
     def test_are_all_here(self):
         assert {model for model in site.site._registry if model._meta.app_label == "core"} == {
