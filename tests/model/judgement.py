@@ -156,8 +156,8 @@ def _can_come(held: Held, asset: str, standing: Standing, model: Filing) -> bool
         return True
     keys = {key for key in model.listed[asset] if feeds(mapper, key, held.key)}
     required = mapper.required(held.key, model.known(asset))
-    if required is None:
-        return bool(keys)
+    if required is None:  # of a key that the mapper never makes, no list says more
+        return bool(keys) or not _answers(partial(mapper.representative, held.key))
     keys |= {key for other, key in held.counted if other == asset}
     then = deadline.then if (deadline := _deadline(mapper)) else mapper.wait_policy
     needed = 0 if then is Outcome.FIRE else _needed(then, len(required))
