@@ -95,7 +95,15 @@ def retry(
     )
     journal.note_all(
         [
-            journal.entry("run retried", deed=deed, at=at, about=run, key=run.partition_key, was=run.state)
+            journal.entry(
+                "run retried",
+                deed=deed,
+                at=at,
+                about=run,
+                key=run.partition_key,
+                was=run.state,
+                attempt=run.attempt,
+            )
             for run in again
         ]
     )
