@@ -4,7 +4,7 @@ A look does not always tell: a partition whose latest attempt has failed, or is 
 before. Of those that stand after the last one that surely has some, it is asked.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,7 +15,10 @@ from scheduling.board.cells import Cells, Look
 from scheduling.board.choice import spelled_stretch
 
 MOST_ASKED = 500
-"""Partitions of which it is asked whether they have data: of each asset its share, the newest."""
+"""Partitions of which it is asked whether they have data: of each asset its share, the newest, one at least.
+
+And assets that are asked about at once.
+"""
 
 UNTOLD = (Look.RUNNING, Look.FAILED)
 """The looks that do not tell whether there is data."""
@@ -37,7 +40,7 @@ class Newest:
 
 
 def newest_of(assets: Mapping[int, Cells]) -> dict[int, Newest]:
-    """The newest partition with data of each asset, by the asset. One query.
+    """The newest partition with data of each asset, by the asset. One query for `MOST_ASKED` of them.
 
     Another where in some, of many, more have failed than their share: they have all of it then.
     """
@@ -47,40 +50,43 @@ def newest_of(assets: Mapping[int, Cells]) -> dict[int, Newest]:
 
 
 def _asked(assets: Mapping[int, Cells]) -> dict[int, Newest]:
-    share = MOST_ASKED // max(1, len(assets))
+    share = max(1, MOST_ASKED // max(1, len(assets)))
     asked = {pk: _places(cells, share) for pk, cells in assets.items()}
-    came = _data_at({pk: places.values() for pk, places in asked.items()})
-    return {pk: _newest(cells, asked[pk], came.get(pk, {}), share) for pk, cells in assets.items()}
+    came = _data_at({pk: places.values() for pk, (places, _) in asked.items()})
+    return {pk: _newest(cells, *asked[pk], came.get(pk, {})) for pk, cells in assets.items()}
 
 
-def _places(cells: Cells, most: int) -> dict[int, str]:
-    """The keys that may be the newest with data, by where they stand, the last first."""
+def _places(cells: Cells, most: int) -> tuple[dict[int, str], bool]:
+    """The keys that may be the newest with data, by where they stand, the last first; are there any more?"""
     known = cells.newest_at
-    after = range(known + 1, len(cells.looks))
-    untold = [at for look in UNTOLD for at in cells.some_of(look, after, first=0, size=most, backwards=True)]
-    found: Sequence[int] = [*sorted(untold, reverse=True)[:most], *([known] if known >= 0 else [])]
-    return dict(zip(found, (place.key for place in cells.places.places_at(found)), strict=True))
+    after, size = range(known + 1, len(cells.looks)), most + 1
+    untold = [at for look in UNTOLD for at in cells.some_of(look, after, first=0, size=size, backwards=True)]
+    are_cut = len(untold) > most
+    found = sorted([*untold, *([known] if known >= 0 else [])], reverse=True)
+    found = found[:most] if are_cut else found
+    return dict(zip(found, (place.key for place in cells.places.places_at(found)), strict=True)), are_cut
 
 
 def _data_at(keys: Mapping[int, Collection[str]]) -> dict[int, dict[str, datetime | None]]:
     """When the data of those of `keys` came that have some."""
-    wanted = Q(pk__in=[])
-    for asset_id, some in keys.items():
-        wanted |= Q(asset_id=asset_id, key__in=list(some))
     found: dict[int, dict[str, datetime | None]] = {}
-    rows = Partition.objects.filter(wanted, data_at__isnull=False)
-    for asset_id, key, at in rows.values_list("asset_id", "key", "data_at"):
-        found.setdefault(asset_id, {})[key] = at
+    every = list(keys.items())
+    for start in range(0, len(every), MOST_ASKED):
+        wanted = Q(pk__in=[])
+        for asset_id, some in every[start : start + MOST_ASKED]:
+            wanted |= Q(asset_id=asset_id, key__in=list(some))
+        rows = Partition.objects.filter(wanted, data_at__isnull=False)
+        for asset_id, key, at in rows.values_list("asset_id", "key", "data_at"):
+            found.setdefault(asset_id, {})[key] = at
     return found
 
 
-def _newest(cells: Cells, asked: Mapping[int, str], came: Mapping[str, datetime | None], most: int) -> Newest:
+def _newest(
+    cells: Cells, asked: Mapping[int, str], are_cut: bool, came: Mapping[str, datetime | None]
+) -> Newest:
     at = next((at for at, key in asked.items() if key in came), -1)
-    untold = sum(place > cells.newest_at for place in asked)
-    if at <= cells.newest_at and untold == most:  # there may be more, any of which may have data
-        return Newest(looked_at=untold)
-    if at < 0:
-        return Newest()
+    if at < 0:  # where there are more, any of them may have data
+        return Newest(looked_at=len(asked) if are_cut else 0)
     behind, newer = cells.keep(("newer", at), lambda: _newer(cells, at))
     return Newest(asked[at], came[asked[at]], behind, newer)
 

@@ -89,6 +89,23 @@ class TestNewest:
         found = newest_of({asset(name).pk: each for name, each in drawn.items()})
         assert [(each.key, each.behind) for each in found.values()] == [("2026-03-03", 3), ("2026-03-02", 0)]
 
+    def test_is_found_where_just_as_many_failed_as_are_asked(self, monkeypatch):
+        monkeypatch.setattr(newest, "MOST_ASKED", 2)
+        emit("some", "2026-03-01")
+        looks = {"2026-03-01": Look.MATERIALIZED, "2026-03-03": Look.FAILED, "2026-03-04": Look.RUNNING}
+        assert of_asset(cells(days("2026-03-01", 4), looks)).key == "2026-03-01"
+
+    def test_of_more_assets_than_partitions_are_asked_is_found_of_each(self):
+        """So many conditions at once are more than SQLite takes."""
+        emit("some", "2026-03-01")
+        emit("other", "2026-03-01")
+        well, failed = (cells(["2026-03-01"], look) for look in (Look.MATERIALIZED, Look.FAILED))
+        some, other = asset("some").pk, asset("other").pk
+        others = dict.fromkeys(range(other + 1, other + 1100), failed)
+        found = newest_of({some: well, **others, other: failed})
+        assert (found[some].key, found[other].key) == ("2026-03-01", "2026-03-01")
+        assert not any(found[pk].key for pk in others)
+
     def test_of_each_asset_takes_one_query(self):
         emit("some", "2026-03-01")
         emit("other", "2026-03-02")
