@@ -148,9 +148,13 @@ class Defined(Order):
             spans = [span for each in found.values() for span in each.get(head, ())]
             return [range(begin * self.stride, end * self.stride) for begin, end in spans]
 
+        def row_of(at: int) -> int:
+            moment, lane = divmod(at, self.stride)
+            return lane * len(rows) + rows.index(self.label(moment)[:row])
+
         heads = sorted({head for each in found.values() for head in each})
         flat = len(rows) == 1 and self.stride > 1
-        return Table(heads, len(rows) * self.stride, flat, some, column_of)
+        return Table(heads, len(rows) * self.stride, flat, some, column_of, row_of)
 
     def _row(
         self, found: Mapping[str, Mapping[str, list[tuple[int, int]]]], row: str, lane: int

@@ -32,7 +32,8 @@ class Cut:
 class Table:
     """Positions by row and column; those of a column in parts.
 
-    `is_flat`: each row is another combination of the other segments.
+    `is_flat`: each row is another combination of the other segments. `row_of`: the number of the row in which a
+    position stands.
     """
 
     heads: Sequence[str]
@@ -40,6 +41,7 @@ class Table:
     is_flat: bool
     rows: Callable[[int, int], list[tuple[Name, Mapping[str, Sequence[int]]]]]
     column: Callable[[str], Sequence[Sequence[int]]]
+    row_of: Callable[[int], int]
 
 
 class Order(Sequence[Place], ABC):
@@ -188,10 +190,7 @@ class Listed(Order):
         boxes: dict[Name, dict[str, list[int]]] = {}
         by_head: dict[str, list[int]] = {}
         for at in positions:
-            place = self.listed[at]
-            *rest, last = place.others if not self.unit else ("",)
-            name = (place.others, place.label[:row]) if self.unit else ((), "|".join(rest))
-            head = place.label[row:column] if self.unit else last
+            name, head = self._name_and_head(self.listed[at], row, column)
             boxes.setdefault(name, {}).setdefault(head, []).append(at)
             by_head.setdefault(head, []).append(at)
         lanes = {others: number for number, others in enumerate(dict.fromkeys(name[0] for name in boxes))}
@@ -202,7 +201,15 @@ class Listed(Order):
             is_flat=len({row for _, row in names}) == 1 and len(names) > 1,
             rows=lambda first, size: [(name, boxes[name]) for name in names[first : first + size]],
             column=lambda head: [by_head[head]],
+            row_of=lambda at: names.index(self._name_and_head(self.listed[at], row, column)[0]),
         )
+
+    def _name_and_head(self, place: Place, row: int, column: int) -> tuple[Name, str]:
+        """In which row and under which head of a table a place stands."""
+        if self.unit:
+            return (place.others, place.label[:row]), place.label[row:column]
+        *rest, last = place.others
+        return ((), "|".join(rest)), last
 
     def _slots(self, positions: range) -> Iterator[Cut]:
         start = positions.start

@@ -23,6 +23,10 @@ def shops(count):
     return defined(MultiPartitions((("shop", shop), ("day", axis))), axis)
 
 
+def listed(count):
+    return cells([f"shop{number:03}|2025-12-24" for number in range(count)])
+
+
 def defined_hours():
     axis = HourlyPartitions("2024-01-01")
     return defined(axis, axis)
@@ -35,9 +39,7 @@ def defined_hours():
         (cells(hours("2025-01-01T00", 24 * 800)), "2026-02-28T07", ("2026-02", 0)),
         (cells(days("1996-01-01", 365 * 90)), "2026-03-10", ("2026", 0)),
         (
-            cells(
-                [f"2026-03-{day:02}T{minute:02}:{minute:02}" for day in (9, 10) for minute in range(24)] * 1
-            ),
+            cells([f"2026-03-{day:02}T{minute:02}:{minute:02}" for day in (9, 10) for minute in range(24)]),
             "2026-03-10T09:09",
             ("2026-03-10", 0),
         ),
@@ -46,6 +48,8 @@ def defined_hours():
         (shops(2), "shop001|2025-12-24", ("", 0)),
         (shops(100), "shop001|2025-12-24", ("2025-12", 0)),
         (shops(100), "shop077|2025-12-24", ("2025-12", MOST_CELLS // 31 * 2)),
+        (shops(5000), "shop4077|2025-12-24", ("2025-12", 4077 // (MOST_CELLS // 31) * (MOST_CELLS // 31))),
+        (listed(5000), "shop4077|2025-12-24", ("", 4000)),
     ],
 )
 def test_it_is_the_widest_that_has_one(shown, key, where):
@@ -53,13 +57,20 @@ def test_it_is_the_widest_that_has_one(shown, key, where):
     zoom, row = where
     assert key in squares(shown, zoom, row)
     wider = [zoom[:size] for size in (0, 4, 7, 10) if size < len(zoom)]
-    assert not any(key in squares(shown, each, 0) for each in wider)
+    assert not any(key in squares(shown, each, row) for each in wider for row in rows(shown, each))
 
 
 @pytest.mark.parametrize("key", ["nonsense", "1970-01-01", "2031-01-01", ""])
 def test_one_that_no_grid_shows_is_nowhere(key):
     assert shown_at(cells(days("2024-01-01", 900)), key) is None
     assert shown_at(cells(["small", "large"]), key) is None
+
+
+def rows(shown, zoom):
+    """The first row of each page of a grid."""
+    grid = lay_out(shown, zoom)
+    size = sum(len(group.rows) for group in grid.groups)
+    return range(0, grid.row_count, size)
 
 
 def squares(shown, zoom, row):
