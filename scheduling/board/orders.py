@@ -32,8 +32,8 @@ class Cut:
 class Table:
     """Positions by row and column; those of a column in parts.
 
-    `is_flat`: each row is another combination of the other segments. `row_of`: the number of the row in which a
-    position stands.
+    `is_flat`: each row is another combination of the other segments. `row_of`: the number of the row of a
+    position.
     """
 
     heads: Sequence[str]

@@ -4,6 +4,7 @@ from scheduling.board.cells import Cells
 from scheduling.board.grids import dated, page_size, units_of
 from scheduling.board.labels import DAY, HOUR, MONTH, YEAR
 
+
 def shown_at(cells: Cells, key: str) -> tuple[str, int] | None:
     """The widest period in whose grid `key` has a square of its own, and the first row of the page with it.
 
