@@ -14,7 +14,7 @@ from typing import Any
 from django.contrib.auth.models import Permission
 from django.core.exceptions import PermissionDenied
 
-from core.models import Dag
+from core.models import Asset, Dag
 from scheduling import belonging, configuration
 from scheduling.belonging import EVERYTHING, Sight, Thing
 
@@ -74,15 +74,23 @@ def check_schedule(user: Any, dag: Dag, spec: object) -> None:
     :raises PermissionDenied: for a schedule that names such an asset, or one whose group nobody knows yet.
     :raises InvalidDefinition: for one that cannot be read.
     """
-    sight = reach_of(user).sight
-    if sight.is_whole or spec is None:
-        return
-    heard = set(dag.dependencies.values_list("asset", flat=True))
-    for asset in configuration.assets_of(dag, spec):
+    for asset in unseen(user, dag, spec):
         if asset is None:
             raise PermissionDenied(f"{dag} would listen to an asset that is not defined yet")
-        if asset.pk not in heard and not sight.sees(asset):
-            raise PermissionDenied(f"{dag} would listen to an asset of a group that you have no role for")
+        raise PermissionDenied(f"{dag} would listen to an asset of a group that you have no role for")
+
+
+def unseen(user: Any, dag: Dag, spec: object) -> list[Asset | None]:
+    """What `dag` would listen to by `spec` and does not now, of what `user` is not shown; None: not defined.
+
+    :raises InvalidDefinition: for one that cannot be read.
+    """
+    sight = reach_of(user).sight
+    if sight.is_whole or spec is None:
+        return []
+    heard = set(dag.dependencies.values_list("asset", flat=True))
+    beside = configuration.assets_of(dag, spec)
+    return [each for each in beside if each is None or (each.pk not in heard and not sight.sees(each))]
 
 
 def _reach(granted: Iterable[tuple[str, str]], sees_all: bool) -> Reach:

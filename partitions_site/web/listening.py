@@ -5,6 +5,7 @@ that what was typed is still there when somebody else was faster.
 """
 
 import json
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -30,6 +31,7 @@ from scheduling.algebra.differences import differences
 from scheduling.algebra.errors import InvalidDefinition, PartitionError
 from scheduling.belonging import Sight
 from scheduling.configuration import StaleSchedule, history
+from scheduling.configuration.previewing import MOST_NAMED
 from scheduling.configuration.problems import Problem
 from scheduling.configuration.telling import Told
 from scheduling.configuration.trying import MOST_KEYS, Tried
@@ -56,6 +58,9 @@ class Proposal:
     preview: configuration.Preview | None = None
     typed: str = ""
     """JSON that somebody wrote and has not filled the form with."""
+
+    is_withheld: bool = False
+    """Whether it names an asset that whoever looks is not shown: no key is named that may be of it."""
 
     def new_problems(self, told: Told) -> list[Problem]:
         """What would be wrong with the Dag that is not now."""
@@ -127,34 +132,50 @@ def _save(request: HtmxRequest, row: Dag, proposal: Proposal) -> HttpResponse:
 
 def _restore(request: HtmxRequest, row: Dag, act: str) -> HttpResponse:
     """Back to what the file says, or to what was before one change: what that does is shown first."""
-    said, at, revision = deed(request), timezone.now(), whole(request.POST.get("revision"))
     try:
-        spec = _restored(request, row, act)
-        if request.POST.get("seen") != "yes":
-            return _show(request, row, _proposed(row, spec or row.schedule, ()), restores=act)
-        if act == "back":
-            configuration.back_to_code(row, deed=said, at=at, revision=revision)
-        else:
-            configuration.change_schedule(row, spec, deed=said, at=at, revision=revision)
+        if request.POST.get("seen") == "yes":
+            return _taken_back(request, row, act)
+        proposal = _restoring(request, row, act)
     except PartitionError as refusal:
         row.refresh_from_db()
         return _refused(request, row, _proposed(row, row.schedule, ()), refusal)
+    return _show(request, row, proposal, restores=act)
+
+
+def _taken_back(request: HtmxRequest, row: Dag, act: str) -> HttpResponse:
+    spec, said = _restored(request, row, act), deed(request)
+    at, revision = timezone.now(), whole(request.POST.get("revision"))
+    if act == "back":
+        configuration.back_to_code(row, deed=said, at=at, revision=revision)
+    else:
+        configuration.change_schedule(row, spec, deed=said, at=at, revision=revision)
     messages.success(
         request, f"{row.dag_id} listens {'as its file says' if act == 'back' else 'as before'} from now on."
     )
     return go(request, _address(row))
 
 
+def _restoring(request: HtmxRequest, row: Dag, act: str) -> Proposal:
+    """What would be there again. Of assets that are not shown, which a file may name, no key is named."""
+    spec, hidden = _restored(request, row, act), set[str]()
+    with suppress(PartitionError):  # one that cannot be read: the page says where it is wrong
+        hidden = {each.name for each in grants.unseen(request.user, row, spec) if each}
+    return _proposed(row, spec or row.schedule, (), hidden=hidden)
+
+
 def _restored(request: HtmxRequest, row: Dag, act: str) -> Any:
-    """The schedule that is asked for again.
+    """The schedule that is asked for again. What its file says is for whoever may change it at all.
 
     :raises InvalidDefinition: if the journal does not hold the change that is to be taken back.
+    :raises PermissionDenied: if that one names an asset which whoever asks is not shown.
     """
     if act == "back":
         return configuration.told(row).code
     version = history.version(row, whole(request.POST.get("version")))
     if version is None:
         raise InvalidDefinition("the journal does not hold that change any more")
+    with suppress(PartitionError):  # one that cannot be read: it is refused where it is used
+        grants.check_schedule(request.user, row, version.was)
     return version.was
 
 
@@ -163,7 +184,13 @@ def _refused(request: HtmxRequest, row: Dag, proposal: Proposal, refusal: Partit
     row.refresh_from_db()
     again = _proposed(row, proposal.spec, proposal.keys)
     again.problem, again.typed = str(refusal), proposal.typed
-    return _show(request, row, again, status=409 if isinstance(refusal, StaleSchedule) else 422)
+    return _show(request, row, again, status=_status(refusal))
+
+
+def _status(refusal: PartitionError | None) -> int:
+    if refusal is None:
+        return 200
+    return 409 if isinstance(refusal, StaleSchedule) else 422
 
 
 def _show(
@@ -211,13 +238,20 @@ def _fed(proposal: Proposal, sight: Sight) -> list[tuple[str, Problem]]:
     return [(name, problem) for name, problem in new if name in shown]
 
 
-def _proposed(row: Dag, spec: Any, keys: tuple[str, ...]) -> Proposal:
-    """Look at `spec`: try it on keys, and say what saving it would do. Reads only."""
-    proposal = Proposal(spec, specforms.draw(spec, types=_kept(row)), keys)
+def _proposed(
+    row: Dag, spec: Any, keys: tuple[str, ...], *, hidden: Collection[str] = frozenset()
+) -> Proposal:
+    """Look at `spec`: try it on keys, and say what saving it would do. Reads only.
+
+    :param hidden: assets of which no key is shown: what becomes of held runs is counted only.
+    """
+    proposal = Proposal(spec, specforms.draw(spec, types=_kept(row)), keys, is_withheld=bool(hidden))
     try:
-        proposal.tried = configuration.try_schedule(row, None if spec == row.schedule else spec, keys)
+        tried = configuration.try_schedule(row, None if spec == row.schedule else spec, keys)
+        proposal.tried = [each for each in tried if each.asset not in hidden]
         if spec != row.schedule:
-            proposal.preview = configuration.preview(row, spec, now=timezone.now())
+            most = 0 if hidden else MOST_NAMED
+            proposal.preview = configuration.preview(row, spec, now=timezone.now(), most=most)
     except InvalidDefinition as refusal:
         where = f"{refusal.path}: " if refusal.path else ""
         proposal.trouble = f"{where}{refusal}"
