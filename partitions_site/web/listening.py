@@ -132,14 +132,19 @@ def _save(request: HtmxRequest, row: Dag, proposal: Proposal) -> HttpResponse:
 
 def _restore(request: HtmxRequest, row: Dag, act: str) -> HttpResponse:
     """Back to what the file says, or to what was before one change: what that does is shown first."""
+    refusal: PartitionError | None = None
     try:
         if request.POST.get("seen") == "yes":
             return _taken_back(request, row, act)
-        proposal = _restoring(request, row, act)
-    except PartitionError as refusal:
+    except PartitionError as error:
+        refusal = error
         row.refresh_from_db()
-        return _refused(request, row, _proposed(row, row.schedule, ()), refusal)
-    return _show(request, row, proposal, restores=act)
+    try:
+        proposal = _restoring(request, row, act)
+    except InvalidDefinition as gone:
+        return _refused(request, row, _proposed(row, row.schedule, ()), gone)
+    proposal.problem = str(refusal or "")
+    return _show(request, row, proposal, status=_status(refusal), restores=act)
 
 
 def _taken_back(request: HtmxRequest, row: Dag, act: str) -> HttpResponse:

@@ -167,6 +167,31 @@ class TestTakingBack:
         row.refresh_from_db()
         assert row.schedule["late"] == "restart"
 
+    @pytest.mark.parametrize("act", ["back", "revert"])
+    def test_that_is_refused_is_asked_again_with_what_was_typed(self, admin, row, act):
+        change(row, late="hold")
+        page = read(admin.get(URL))
+        form = {"act": act, "version": first(page, "version"), "seen": "yes"}
+        seen = row.revision
+        change(row, late="restart")
+        for reason, status in (("enough of it", 409), (" ", 422)):
+            answer = admin.post(URL, form | {"reason": reason, "revision": seen})
+            assert answer.status_code == status
+            shown = read(answer)
+            again = {name: first(shown, name) for name in ("revision", "version", "seen", "reason")}
+            assert again == {
+                "revision": str(row.revision),
+                "version": form["version"],
+                "seen": "yes",
+                "reason": reason,
+            }
+            assert "Look at the effect" not in shown.text
+            seen = row.revision
+        assert "say why the schedule of c changes" in shown.text
+        assert admin.post(URL, again | {"act": act, "reason": "enough of it"}).status_code == 302
+        row.refresh_from_db()
+        assert "late" not in row.schedule
+
     def test_of_a_change_that_is_gone_is_refused(self, admin, row):
         change(row, late="hold")
         answer = admin.post(
