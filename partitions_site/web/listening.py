@@ -19,7 +19,7 @@ from django.utils import timezone
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods
 
-from core.models import Dag
+from core.models import Dag, HeldRun
 from partitions_site import grants, refusals
 from partitions_site.web import formspecs, specforms
 from partitions_site.web.http import HtmxRequest, answer, deed, found, go, later, sight_of, whole
@@ -61,6 +61,9 @@ class Proposal:
 
     is_withheld: bool = False
     """Whether it names an asset that whoever looks is not shown: no key is named that may be of it."""
+
+    left: int | None = None
+    """How many runs are held that nothing would fire, where the Dag would listen to nothing."""
 
     def new_problems(self, told: Told) -> list[Problem]:
         """What would be wrong with the Dag that is not now."""
@@ -165,7 +168,10 @@ def _restoring(request: HtmxRequest, row: Dag, act: str) -> Proposal:
     spec, hidden = _restored(request, row, act), set[str]()
     with suppress(PartitionError):  # one that cannot be read: the page says where it is wrong
         hidden = {each.name for each in grants.unseen(request.user, row, spec) if each}
-    return _proposed(row, spec or row.schedule, (), hidden=hidden)
+    if spec is None:
+        left = HeldRun.objects.held().filter(dag=row).count()
+        return Proposal(row.schedule, specforms.draw(row.schedule, types=_kept(row)), left=left)
+    return _proposed(row, spec, (), hidden=hidden)
 
 
 def _restored(request: HtmxRequest, row: Dag, act: str) -> Any:

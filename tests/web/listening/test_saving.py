@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import pytest
 from django.utils import timezone
 
-from core.models import DagRun, JournalEntry, ScheduleOverride
+from core.models import DagRun, HeldRun, JournalEntry, ScheduleOverride
 from partitions_site import roles
 from scheduling import holds
 from scheduling.algebra import registry
 from scheduling.algebra.mappers import Mapper
-from tests.configuration.changing import change
+from tests.configuration.changing import BOB, change
 from tests.engine import world
 from tests.engine.world import HOURS_TO_DAY
 from tests.sdk.writing import LATER, Directory
@@ -191,6 +191,26 @@ class TestTakingBack:
         assert admin.post(URL, again | {"act": act, "reason": "enough of it"}).status_code == 302
         row.refresh_from_db()
         assert "late" not in row.schedule
+
+    def test_to_a_file_that_gives_no_schedule_says_what_becomes_of_what_is_held(self, admin, row, days):
+        change(row, late="hold")
+        ScheduleOverride.objects.update(code=None)
+        while holds.judge_due(now=timezone.now()):
+            pass
+        form = {"act": "back", "reason": "enough", "revision": row.revision}
+        shown = text(admin.post(URL, form))
+        assert "Its file gives it no schedule any more: it would listen to nothing." in shown
+        assert "3 held runs stay open and never fire by themselves" in shown
+        assert "and needs there" not in shown
+        assert "No key of what it listens to" not in shown
+        assert admin.post(URL, form | {"seen": "yes"}).status_code == 302
+        while holds.judge_due(now=timezone.now()):
+            pass
+        held = HeldRun.objects.held().order_by("pk")
+        assert list(held.values_list("verdict", flat=True)) == ["broken"] * 3
+        holds.fire_now(held[0], deed=BOB, at=timezone.now())
+        holds.cancel(held[1], deed=BOB, at=timezone.now())
+        assert HeldRun.objects.held().count() == 1
 
     def test_of_a_change_that_is_gone_is_refused(self, admin, row):
         change(row, late="hold")
