@@ -50,7 +50,10 @@ MEANS: dict[str, Callable[[str], object]] = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """`query`: what of the address means something."""
+    """`query`: what of the address means something.
+
+    With a key it has a zoom, if an empty one: an address without leads on to the square of the key.
+    """
 
     query: QueryDict
     dimensions: list[Dimension]
@@ -118,4 +121,6 @@ def read(given: QueryDict, row: Asset, now: datetime) -> Asked:
         for name, text in every.items()
         if name in narrowed or (name in MEANS and MEANS[name](text))
     }
+    if kept.get("key"):
+        kept.setdefault("zoom", "")
     return Asked(QueryDict(urlencode(kept)), dimensions)

@@ -11,9 +11,11 @@ from scheduling.sdk import (
     DailyPartitions,
     DayWindow,
     IdentityMapper,
+    MultiPartitions,
     ProductMapper,
     RollupMapper,
     StartOfDayMapper,
+    StaticPartitions,
 )
 from tests.engine import world
 from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, asset, consumer, emit, hours, turn
@@ -141,6 +143,27 @@ class TestBoard:
         for asked in ("&zoom=", "&zoom=2010", "&state=missing", "&tab=events"):
             assert visitor.get(address + asked).status_code == 200
         assert visitor.part(address, "board").status_code == 200
+
+    @pytest.mark.parametrize("asked", ["", "&row=100&state=missing", "&state=failed"])
+    def test_links_to_a_part_of_the_board_are_not_led_on_to_the_square(self, visitor, asked):
+        """Nor is what they lead to when it is loaded anew: all, a state that is chosen, and left again."""
+        key = "?key=seattle%7C2010-03-14T03%3A00%3A00"
+        links = read(visitor.get(f"/assets/hourly{key}&zoom={asked}")).links
+        for way in {"22 materialized", "First", "Show all", "All"} & links.keys():
+            page = read(visitor.get(f"/assets/hourly{links[way]}"))
+            assert page.fields["key"] == "seattle|2010-03-14T03:00:00"
+            assert read(visitor.get(f"/assets/hourly{page.links['22 materialized']}"))
+
+    def test_the_first_page_of_a_grid_is_not_led_on_to_the_square(self, visitor):
+        days = DailyPartitions("2026-03-09", end="2026-03-11")
+        shops = StaticPartitions([f"shop{number}" for number in range(1100)])
+        definition = MultiPartitions((("shop", shops), ("day", days)))
+        asset("sales", partitions=specs.dump(definition))
+        address = "/assets/sales?key=shop1077%7C2026-03-10"
+        assert visitor.get(address)["Location"] == "?key=shop1077%7C2026-03-10&row=1000"
+        links = read(visitor.get(address, follow=True)).links
+        assert links["First"] == "?key=shop1077%7C2026-03-10&zoom="
+        assert "Rows 1 to 500 of" in read(visitor.get(f"/assets/sales{links['First']}")).text
 
     def test_the_way_back_is_a_row_of_periods(self, visitor):
         links = read(visitor.get("/assets/hourly?zoom=2010-03-14")).links

@@ -27,7 +27,7 @@ class TestOutside:
         page = read(visitor.get(f"/assets/daily?key={coming}"))
         assert f"{coming}: held, not due yet" in squares(page)
         assert "not in the definition" not in page.text
-        assert page.links["1 not due yet"] == f"?key={coming}&state=unexpected"
+        assert page.links["1 not due yet"] == f"?key={coming}&zoom=&state=unexpected"
         assert f"{coming} held not due yet" in read(visitor.get("/assets/daily?state=unexpected")).text
         overview = read(visitor.get("/"))
         assert overview.links["1 not due yet"] == "/assets/daily?state=unexpected"
