@@ -31,9 +31,9 @@ def asset(request: HtmxRequest, name: str) -> HttpResponse:
     row = found(request, Asset.objects, name=name)
     key = request.GET.get("key", "")
     tab, dags = asset_tabs.tab_of(request), Dag.objects.active().filter(sight_of(request).dags())
-    means = later(asked.read, request.GET, row, now)
+    means, state = later(asked.read, request.GET, row, now), later(boards.read, row, now)
     is_link = tab == asset_tabs.TABS[0] and key and not request.htmx and not PLACED.intersection(request.GET)
-    if is_link and (place := boards.place_of(means, row, key, now)):
+    if is_link and (place := boards.place_of(state, means, key)):
         return go(request, f"?{request.GET.urlencode()}&{urlencode(place)}")
     context = {
         "now": now,
@@ -42,7 +42,7 @@ def asset(request: HtmxRequest, name: str) -> HttpResponse:
         "tab": tab,
         "asked": means,
         **asset_tabs.context_of(tab, request, row, now),
-        "shown": later(boards.board_of, means, row, now),
+        "shown": later(boards.board_of, state, means, row, now),
         "dynamic": later(dynamic.names_of, row),
         "removable": later(keys.is_removable, row, key),
         "facts": later(board.facts, row, key, now=now, sight=sight_of(request)) if key else None,

@@ -7,15 +7,19 @@ from core.models import Asset, Partition
 from partitions_site.web.asked import NARROWING, SHORT, UNEXPECTED, Asked, look_of
 from partitions_site.web.http import later
 from scheduling import board
-from scheduling.board import Cells, Choice, Grid, Slice
+from scheduling.board import Cells, Choice, Grid, Read, Slice
 
 LISTED = 100
 """Keys on one page of a list."""
 
 
-def board_of(asked: Asked, row: Asset, now: datetime) -> dict[str, object]:
+def read(row: Asset, now: datetime) -> Read:
+    """How the partitions of the asset look, without those that would take long."""
+    return board.read([row], now=now, patient=False)[row.pk]
+
+
+def board_of(state: Read, asked: Asked, row: Asset, now: datetime) -> dict[str, object]:
     """What the board shows: the bar of the period, and a grid, or a list of what the address asks for."""
-    state = board.read([row], now=now, patient=False)[row.pk]
     part = board.within(state.cells, asked.dimensions)
     zoom = asked.zoom if part.cells.unit else ""
     choice = _choice(asked, row, state.cells, now)
@@ -46,9 +50,8 @@ def board_of(asked: Asked, row: Asset, now: datetime) -> dict[str, object]:
     }
 
 
-def place_of(asked: Asked, row: Asset, key: str, now: datetime) -> dict[str, str]:
+def place_of(state: Read, asked: Asked, key: str) -> dict[str, str]:
     """What an address has to ask besides so that the grid shows the square of `key`; empty if it does."""
-    state = board.read([row], now=now, patient=False)[row.pk]
     zoom, first_row = board.shown_at(board.within(state.cells, asked.dimensions).cells, key) or ("", 0)
     named = {"zoom": zoom, "row": str(first_row) if first_row else ""}
     return {name: text for name, text in named.items() if text}

@@ -28,7 +28,7 @@ PAGES = {
     "/runs?state=queued": 11,
     "/assets/hourly": 21,
     "/assets/hourly?state=materialized": 23,
-    "/assets/hourly?key=2026-03-10T01:00:00": 35,
+    "/assets/hourly?key=2026-03-10T01:00:00": 28,
     "/assets/hourly?tab=lineage": 25,
     "/backfills": 12,
     "/backfills/new?dag=write 0&run=all": 34,
