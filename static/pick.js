@@ -79,17 +79,18 @@
     } else if (event.key === "Escape") write("");
   });
 
-  // What was acted on is ticked no more; what was refused still is, to try again.
+  // What was acted on is ticked no more; what was refused still is, to try again: the dialog that tells of it says which.
   document.addEventListener("click", ({ target }) => {
     const link = target.closest?.("[data-dialog]");
     if (link) isAsked = Boolean(link.closest("#selected"));
   });
-  const forget = ({ detail }) => {
+  const forget = () => {
     if (!isAsked) return;
     isAsked = false;
     const address = new URL(location);
     address.searchParams.delete("sel");
-    if (detail?.kept) address.searchParams.set("sel", detail.kept);
+    const kept = document.querySelector("#dialog [data-kept]")?.dataset.kept;
+    if (kept) address.searchParams.set("sel", kept);
     history.replaceState(history.state, "", address.href.replaceAll("%2C", ","));
   };
   document.addEventListener("done", forget, true);

@@ -170,12 +170,13 @@ def _tell(
         "count": len(outcome.done),
         "refused": [(*name_of(row), why) for row, why in outcome.refused],
         "gone": these.gone,
+        "kept": kept,
         "noun": deed.noun,
         "back": back,
         "journal": f"{reverse('journal')}?{urlencode({'request': tracing.current()})}",
     }
     response = answer(request, "outcomes/page.html", "outcomes/_dialog.html", context)
-    return trigger_client_event(response, "changed", {"kept": kept}) if request.htmx else response
+    return trigger_client_event(response, "changed", after="swap") if request.htmx else response
 
 
 def _listed(rows: Sequence[Row]) -> list[int]:

@@ -1,5 +1,7 @@
 """Several rows of a list are ticked and acted on, by pointer and by keys, without leaving the list."""
 
+from urllib.parse import quote
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -117,6 +119,32 @@ def test_what_is_refused_is_told_and_the_rest_is_done(page: Page, installation: 
     expect(box(page, "2026-05-04")).to_have_count(0)
     dialog.get_by_role("link", name="Close").click()
     expect(dialog).to_have_count(0)
+
+
+def test_what_is_refused_stays_ticked(page: Page, installation: Installation):
+    """Another person marks one of two runs while the question is open."""
+    runs = "/api/v2/dags/make_stock_lists/dagRuns"
+    for key in ("2026-03-01", "2026-03-02"):
+        assert installation.request("POST", runs, {"partition_key": key})[0] == 200
+    installation.wait_for(
+        lambda: installation.request("GET", f"{runs}?state=success")[1]["total_entries"] == 2
+    )
+    page.goto("/runs?dag=make_stock_lists")
+    for key in ("2026-03-01", "2026-03-02"):
+        page.get_by_role("checkbox", name=f"Select make_stock_lists {key}").check()
+    bar(page).get_by_role("link", name="Mark…").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Mark 2 runs?")
+    dialog.get_by_label("Failed").check()
+    found = installation.request("GET", runs)[1]["dag_runs"]
+    [other] = [each["dag_run_id"] for each in found if each["partition_key"] == "2026-03-01"]
+    assert installation.request("PATCH", f"{runs}/{quote(other)}", {"state": "failed"})[0] == 200
+    dialog.get_by_role("button", name="Mark 2 runs").click()
+    expect(dialog).to_contain_text("1 run marked as failed")
+    dialog.get_by_role("link", name="Close").click()
+    expect(bar(page)).to_contain_text("1 run selected: make_stock_lists 2026-03-01")
+    expect(page.get_by_role("checkbox", name="Select make_stock_lists 2026-03-01")).to_be_checked()
+    expect(page.get_by_role("checkbox", name="Select make_stock_lists 2026-03-02")).not_to_be_checked()
 
 
 def test_without_scripts_ticks_lead_to_the_same(browser, installation: Installation, session):

@@ -106,8 +106,10 @@ class TestRetry:
         headers = {"HX-Request": "true", "HX-Target": "dialog"}
         world.Dag.objects.filter(dag_id="report").update(is_active=False)
         told = visitor.post(f"/{self.DEED}", page.fields, headers=headers)
-        assert json.loads(told["HX-Trigger"]) == {"changed": {"kept": str(failed[2].pk)}}
-        assert read(told).all("h2")[0].text == "2 runs queued again"
+        assert json.loads(told["HX-Trigger-After-Swap"]) == {"changed": {}}
+        page = read(told)
+        assert page.all("h2")[0].text == "2 runs queued again"
+        assert page.all("div", class_="dialog", data_kept=str(failed[2].pk))
 
 
 class TestCancel:
