@@ -149,9 +149,14 @@ class Expectations:
         return usual.lags(self._assets.values())
 
 
-def never(asset: Asset) -> Expected:
-    """What to say of a key that the definition of `asset` does not have."""
-    return Expected(None, f"cannot come: {asset.name} is to have no such key", is_never=True)
+def never(asset: Asset, key: str) -> Expected:
+    """What to say of a key that the definition of `asset` lacks; an empty one: of all that would do."""
+    why = f"{asset.name} is to have no such key" if key else none_maps(asset.name)
+    return Expected(None, f"cannot come: {why}", is_never=True)
+
+
+def none_maps(name: str) -> str:
+    return f"no key that {name} is to have maps here"
 
 
 def newest_attempts(names: Iterable[tuple[int, str]]) -> dict[tuple[int, str], DagRun]:

@@ -19,7 +19,7 @@ from scheduling.algebra.lacking import Lack, lacks_of
 from scheduling.algebra.timetables import AssetTimetable, PartitionedAssetTimetable
 from scheduling.algebra.verdicts import Kind, Verdict
 from scheduling.assessing import Case, as_if_opened, cases, judge
-from scheduling.expected import Expectations, Owed, with_attempts
+from scheduling.expected import Expectations, Owed, none_maps, with_attempts
 from scheduling.listening import UNKEYED, BrokenDefinition
 from scheduling.queueing import Hindrance
 
@@ -206,8 +206,11 @@ def _with_facts(answer: Explanation, case: Case, verdict: Verdict, now: datetime
 
 def _without(answer: Explanation, facts: Sequence[Owed], never: Owed) -> Explanation:
     """`answer` where the definition of an asset does not have a key that is needed: nobody makes that one."""
-    why = f"{never.asset} is to have no such key as {never.key}"
-    outcome = f"By itself it never fires: {why}. Reported by hand, it would count."
+    name = str(never.asset)
+    why = f"{name} is to have no such key as {never.key}" if never.key else none_maps(name)
+    outcome = (
+        f"By itself it never fires: {why}. Reported by hand, {'it' if never.key else 'one'} would count."
+    )
     if answer.held:
         return replace(answer, facts=facts, outcome=outcome)
     sentence = phrases.ended(f"It can never run by itself: {why}")

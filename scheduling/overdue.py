@@ -108,8 +108,8 @@ def owed_of(
     if asset is None:
         nobody = expected.Expected(None, f"not known: nothing defines {lack.leaf.words()}")
         return [Owed(lack.leaf, None, key, nobody) for key in lack.keys[:most]]
-    never, own = expected.never(asset), partial(expectations.of, asset, anew=anew)
-    times = ((key, never if key in lack.never else own(key)) for key in lack.keys[:most])
+    never, own = partial(expected.never, asset), partial(expectations.of, asset, anew=anew)
+    times = ((key, never(key) if key in lack.never else own(key)) for key in lack.keys[:most])
     every, sensors = tuple(expectations.dags[asset.pk]), expectations.sensors.get(asset.pk, ())
     return [Owed(lack.leaf, asset, key, at, (at.dag,) if at.dag else every, sensors) for key, at in times]
 

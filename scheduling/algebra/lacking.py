@@ -26,7 +26,7 @@ class Lack:
     """What one asset owes: `count` of `keys`, in order. `keys` is empty where none can be named.
 
     `problem`: why nothing that comes will do. `is_beyond`: the asset is not to have so many of them, `never`
-    those that it is not.
+    those that it is not: an empty one stands for all that nobody can name.
     """
 
     leaf: Leaf
@@ -106,7 +106,7 @@ def _lack(each: Progress, mapper: Mapper, key: str, anew: bool) -> Lack:
 
 def _that_can_come(each: Progress, keys: tuple[str, ...], count: int) -> Lack:
     """Of `keys`, those that the asset is to have, if they are enough."""
-    never = frozenset(keys if each.one == "" else each.never)
+    never = frozenset(keys or ("",) if each.one == "" else each.never)
     able = tuple(key for key in keys if key not in never) if never else keys
     if len(able) < count and (never or each.is_beyond):
         return Lack(each.leaf, keys, count, is_beyond=True, never=never)

@@ -9,12 +9,13 @@ from scheduling.algebra.closed import Closed
 from scheduling.algebra.conditions import Any, AssetLeaf
 from scheduling.algebra.dimensions import MultiPartitions
 from scheduling.algebra.lacking import lacks_of
-from scheduling.algebra.mappers import FixedKeyMapper, IdentityMapper
+from scheduling.algebra.mappers import AllowedKeyMapper, FixedKeyMapper, IdentityMapper
 from scheduling.algebra.partitions import StaticPartitions
 from scheduling.algebra.policies import Cancel, Deadline, Fire, MinimumCount, WaitForAll
 from scheduling.algebra.progress import Held
 from scheduling.algebra.rollups import RollupMapper
 from scheduling.algebra.sliding import SlidingWindowMapper
+from scheduling.algebra.spreads import FanOutMapper
 from scheduling.algebra.temporal import StartOfDayMapper, StartOfHourMapper
 from scheduling.algebra.time_partitions import TimePartitions
 from scheduling.algebra.time_shorthands import DailyPartitions, HourlyPartitions
@@ -147,6 +148,13 @@ class TestVerdict:
         assert (lack.keys, lack.is_beyond) == (("2026-03-11T00:00:00",), True)
         assert set(lack.never) == {"2026-03-11T00:00:00"}
         assert verdict(StartOfDayMapper(), definition=hours, key="2026-03-10")[1].kind is Kind.WAITING
+
+    def test_where_nobody_can_name_a_key_that_maps_here_it_is_no_key_that_never_comes(self):
+        spread = FanOutMapper(AllowedKeyMapper(["us"]), SegmentWindow(["all"]), IdentityMapper())
+        listening, said = verdict(spread)
+        assert said.sentence.endswith("a is to have 2 listed keys, none of which maps here")
+        [lack] = lacks_of(listening, "all", said)
+        assert (lack.keys, lack.count, lack.is_beyond, set(lack.never)) == ((), 1, True, {""})
 
     def test_where_ticks_make_keys_as_well_nobody_knows_that_it_has_none(self):
         timed = Closed(TWO, lambda key: False, is_timed=True)

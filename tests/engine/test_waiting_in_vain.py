@@ -164,3 +164,38 @@ def test_where_no_key_of_the_list_will_do_the_explanation_says_that_none_can_com
     assert "none of which maps here" in found.sentence
     assert [fact.expected.is_never for fact in found.facts] == [True]
     assert "Reported by hand, it would count." in found.outcome
+
+
+SPREAD = {
+    "type": "FanOutMapper",
+    "upstream_mapper": {"type": "AllowedKeyMapper", "allowed_keys": ["us"]},
+    "window": {"type": "SegmentWindow", "segments": ["x", "y"]},
+    "downstream_mapper": IDENTITY,
+}
+HAS_TWO = "b is to have 2 listed keys, none of which maps here"
+
+
+def test_where_nobody_can_name_a_key_the_explanation_says_that_none_can_come(db):
+    world.asset("b", partitions={"type": "StaticPartitions", "keys": ["tw", "jp"]})
+    made = consumer("joined", {"a": IDENTITY, "b": SPREAD})
+    emit("a", "x")
+    turn()
+    assert held("joined", "x").sentence == f"waits for what is not to come: {HAS_TWO}"
+    found = why(made, "x")
+    assert [(fact.key, fact.untimed) for fact in found.facts] == [
+        ("", "cannot come: no key that b is to have maps here")
+    ]
+    assert found.outcome == (
+        "By itself it never fires: no key that b is to have maps here. Reported by hand, one would count."
+    )
+    assert not found.fires
+    emit("b", "us")
+    turn()
+    assert fired("joined") == ["x"]
+
+
+def test_nor_is_it_to_run_where_nothing_is_held(db):
+    world.asset("b", partitions={"type": "StaticPartitions", "keys": ["tw", "jp"]})
+    found = why(consumer("alone", {"b": SPREAD}), "x")
+    assert (found.standing, found.fires) == (Standing.NEVER, False)
+    assert found.sentence == "It can never run by itself: no key that b is to have maps here."
