@@ -96,7 +96,7 @@ def retry(
     journal.note_all(
         [
             journal.entry(
-                "run retried",
+                journal.RUN_RETRIED,
                 deed=deed,
                 at=at,
                 about=run,

@@ -175,7 +175,12 @@ def _take_over(run: DagRun, now: datetime) -> None:
     if not mine(run).filter(lease_until__lt=now).select_for_update(no_key=True, skip_locked=True).first():
         raise LeaseLost(f"run {run.run_id} is alive after all")
     journal.note(
-        "worker lost", at=now, about=run, key=run.partition_key, worker=run.claimed_by, attempt=run.attempt
+        journal.WORKER_LOST,
+        at=now,
+        about=run,
+        key=run.partition_key,
+        worker=run.claimed_by,
+        attempt=run.attempt,
     )
     if run.cancel_requested:
         stop(run, at=now)

@@ -43,7 +43,7 @@ def retry(run: DagRun, *, deed: Deed, at: datetime) -> DagRun:
         raise NotRunnable(f"run {run.run_id} has not ended: it can be cancelled, not retried")
     outcomes.open_again(run, at)
     journal.note(
-        "run retried",
+        journal.RUN_RETRIED,
         deed=deed,
         at=at,
         about=run,

@@ -8,6 +8,12 @@ from typing import Any
 from core import bulk
 from core.models import Asset, Dag, DagRun, JournalEntry
 
+ATTEMPT_FAILED, WORKER_LOST = "run failed, will be retried", "worker lost"
+"""What is said of an attempt that has ended and was not the last, by whoever ends it."""
+
+RUN_RETRIED = "run retried"
+"""What is said of the one before, when somebody asks for another attempt."""
+
 COLUMNS = (
     *("at", "by", "via", "event", "dag_id", "asset_name", "partition_key", "run_id", "reason", "extra"),
     "request_id",

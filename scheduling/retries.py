@@ -31,7 +31,7 @@ def fail(run: DagRun, error: str, *, at: datetime, attempts: Attempts | None = N
         claims.fail(run, error, at=at)
         return False
     journal.note(
-        "run failed, will be retried",
+        journal.ATTEMPT_FAILED,
         at=at,
         about=run,
         key=run.partition_key,

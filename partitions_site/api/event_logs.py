@@ -19,6 +19,7 @@ from partitions_site.api.pages import Listing
 from partitions_site.api.schema import gives
 from partitions_site.api.shown import as_shown
 from scheduling.belonging import Sight
+from scheduling.journal import RUN_RETRIED
 from scheduling.masking import masked
 
 AIRFLOW_NAMES = {
@@ -27,7 +28,7 @@ AIRFLOW_NAMES = {
     "run triggered": "trigger_dag_run",
     "dag paused": "patch_dag",
     "dag unpaused": "patch_dag",
-    "run retried": "clear_dag_run",
+    RUN_RETRIED: "clear_dag_run",
     "run cancelled": "patch_dag_run",
     "run marked": "patch_dag_run",
     "run note changed": "patch_dag_run",

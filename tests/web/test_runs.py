@@ -5,6 +5,7 @@ import pytest
 from core.models import DagRun, DefinitionSource, JournalEntry, LogLine, Partition
 from scheduling import claims, corrections, retries, runs
 from scheduling.authoring.attempts import Attempts
+from scheduling.journal import WORKER_LOST
 from scheduling.runs import Ask
 from tests.engine import world
 from tests.engine.world import ALICE, HOURS_TO_DAY, MINUTE, NOW, consumer, emit, hours, turn
@@ -147,6 +148,19 @@ class TestRun:
         for address in (f"/runs/{run.pk}", "/assets/daily?key=2026-03-09"):
             page = read(visitor.get(address))
             assert [each.text for each in page.all("li", class_="attempt")] == heads
+
+    def test_an_attempt_of_a_run_of_that_name_that_was_deleted_is_not_its(self, visitor, run):
+        said = {"event": WORKER_LOST, "dag_id": run.dag.dag_id, "run_id": run.run_id, "by": "engine"}
+        JournalEntry.objects.create(at=NOW - 24 * 60 * MINUTE, extra={"attempt": 1}, **said)
+        DagRun.objects.update(attempt=1)
+        write(run, "one")
+        write(run, "two", attempt=2)
+        world.start(run)
+        heads = [each.text for each in read(visitor.get(f"/runs/{run.pk}")).all("li", class_="attempt")]
+        assert heads[0] == f"Attempt 1 {NOW:%Y-%m-%d %H:%M:%S} UTC"
+        JournalEntry.objects.create(at=NOW, extra={"attempt": 1}, **said)
+        heads = [each.text for each in read(visitor.get(f"/runs/{run.pk}")).all("li", class_="attempt")]
+        assert heads[0] == f"Attempt 1 its worker was lost {NOW:%Y-%m-%d %H:%M:%S} UTC"
 
     def test_a_log_is_text_whatever_it_holds(self, visitor, run):
         write(run, "<img src=x onerror=alert(1)>", "{{ 7*7 }}", "javascript:alert(1)")
