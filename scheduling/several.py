@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from django.db import DatabaseError, OperationalError, transaction
+from django.db import IntegrityError, OperationalError, transaction
 
 from core import locks
 from core.models import DagRun
@@ -87,8 +87,11 @@ def check_not_asked(run: DagRun) -> None:
 def _at_once(portion: Sequence[Row], do_all: Callable[[Sequence[Row]], Collection[int]]) -> Collection[int]:
     try:
         return do_all(portion)
-    except (PartitionError, DatabaseError) as error:
-        log.warning("%s at once cannot be done, each is done alone: %s", len(portion), error)
+    except (PartitionError, OperationalError, IntegrityError) as error:
+        expected = isinstance(error, PartitionError) or locks.was_undone(error)
+        log.warning(
+            "%s at once cannot be done, each is done alone: %s", len(portion), error, exc_info=not expected
+        )
         return ()
 
 

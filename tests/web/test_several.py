@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from django.db import IntegrityError, OperationalError, connection
+from django.db import IntegrityError, OperationalError, ProgrammingError, connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
@@ -222,6 +222,25 @@ class TestInPortions:
         outcome = several.in_portions(self.ROWS, do_all, lambda row: alone.append(row.pk))
         assert alone == list(range(several.PORTION))
         assert (len(outcome.done), outcome.refused) == (len(self.ROWS), [])
+
+    def test_what_is_wrong_with_the_deed_itself_is_no_reason_to_do_each_alone(self):
+        alone = []
+
+        def do_all(rows):
+            raise ProgrammingError("no such column")
+
+        with pytest.raises(ProgrammingError):
+            several.in_portions(self.ROWS, do_all, lambda row: alone.append(row.pk))
+        assert alone == []
+
+    @pytest.mark.parametrize(("error", "is_told"), [(IntegrityError, True), (NotRunnable, False)])
+    def test_of_what_nobody_expects_the_log_says_where_it_was(self, caplog, error, is_told):
+        def do_all(rows):
+            raise error("one is bad")
+
+        several.in_portions(self.ROWS[:1], do_all, lambda row: None)
+        [record] = caplog.records
+        assert bool(record.exc_info) is is_told
 
 
 class TestOneByOne:
