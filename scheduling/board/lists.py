@@ -5,7 +5,7 @@ rows at a time, so that no page costs more because nothing matches; of open held
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Generic, TypeVar
 
@@ -165,7 +165,9 @@ def page_of(
 def _with_room(page: Page[Row], keys: Sequence[str]) -> Page[Row]:
     """`page`, or as much of it as has room where its `keys` are long."""
     room = room_for(keys)
-    return page if room == len(page.rows) else Page(page.rows[:room], page.rows[room - 1].pk)
+    if room == len(page.rows):
+        return page
+    return replace(page, rows=page.rows[:room], following=page.rows[room - 1].pk)
 
 
 def _during(rows: QuerySet[Row], column: str, since: datetime, until: datetime) -> QuerySet[Row]:

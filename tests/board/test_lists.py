@@ -147,6 +147,12 @@ class TestLooking:
         rest = board.runs(RunFilter(key="us"), after=page.following)
         assert [row.partition_key for row in rest.rows] == ["us|4", "us|3", "us|2"]
 
+    def test_a_page_without_room_for_all_its_rows_says_so_as_well(self, monkeypatch):
+        monkeypatch.setattr(lists, "room_for", lambda keys: 1)
+        page = board.journal(JournalFilter(key="us"))
+        assert ([row.partition_key for row in page.rows], page.looked_through) == (["us|6"], 3)
+        assert page.following == page.rows[0].pk
+
     def test_counts_the_rows_of_one_dag_alone(self):
         other, nightly = (
             world.dag("other", {"type": "PartitionedAtRuntime"}),
