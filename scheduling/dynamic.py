@@ -153,7 +153,7 @@ def name_of(partitions: Named) -> str:
 
 
 MOST_TOLD = 100
-"""Keys that a journal entry names; of more it gives the number."""
+"""Keys that a journal entry names, and assets that share them; of more keys it gives the number."""
 
 
 def _note(event: str, name: str, keys: Sequence[str], deed: Deed, at: datetime) -> None:

@@ -66,6 +66,12 @@ class TestAdding:
         assert (entry.by, entry.via) == ("alice", "web")
         assert entry.extra == {"partitions": "stores", "count": 2, "keys": ["berlin", "aachen"]}
 
+    def test_of_partitions_that_two_assets_share_the_journal_names_both(self):
+        asset("rents", partitions=specs.dump(DynamicPartitions("stores")))
+        add("berlin")
+        entry = JournalEntry.objects.get(event="partition keys added")
+        assert (entry.asset_name, entry.extra["assets"]) == ("", ["rents", "sales"])
+
     def test_of_many_names_some_in_the_journal_and_counts_all(self):
         add(*(f"store {n}" for n in range(2500)))
         extra = JournalEntry.objects.get(event="partition keys added").extra

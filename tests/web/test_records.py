@@ -67,6 +67,17 @@ class TestDefinitions:
 
 
 class TestJournal:
+    @pytest.mark.parametrize(("count", "more"), [(2, ""), (6, ""), (7, " and 1 more"), (9, " and 3 more")])
+    def test_names_six_assets_that_share_partitions_and_counts_the_others(self, visitor, count, more):
+        names = [f"asset{number}" for number in range(count)]
+        for name in names:
+            asset(name)
+        journal.note("partition keys added", deed=ALICE, at=NOW, partitions="stores", assets=names)
+        page = read(visitor.get("/journal"))
+        assert [name for name in names if name in page.links] == names[:6]
+        [about] = [each.text for each in page.elements if each.attributes.get("data-label") == "About"]
+        assert about == ", ".join(names[:6]).replace(",", " ,") + more
+
     def test_tells_who_did_what_to_what_and_why(self, visitor):
         made = world.dag("nightly")
         journal.note("dag paused", deed=journal.Deed("bob", "cli", "holidays"), at=NOW, about=made, days=3)
