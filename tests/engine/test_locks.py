@@ -6,7 +6,7 @@ import pytest
 from django.db import transaction
 
 from core.models import AssetEvent, Backfill, BackfillTarget, DagRun, HeldRun, Partition
-from scheduling import claims, corrections, holds, newruns, turns, wiping
+from scheduling import at_once, claims, corrections, holds, newruns, turns, wiping
 from scheduling.claims import Output
 from scheduling.configuration import set_paused
 from scheduling.newruns import NewRun, Type
@@ -201,3 +201,39 @@ def test_runs_lose_their_keys_in_the_order_of_their_numbers():
             DagRun.objects.select_for_update(no_key=True, nowait=True).get(pk=second.pk)
         forgetting.result(30)
     assert set(DagRun.objects.values_list("partition_key", flat=True)) == {None}
+
+
+def test_many_held_runs_are_locked_in_the_order_of_their_keys():
+    """As events lock them, whichever was opened first."""
+    consumer("joined", {"a": IDENTITY, "b": IDENTITY})
+    emit("a", "l")
+    route()
+    emit("a", "k")
+    route()
+    rows = list(HeldRun.objects.order_by("pk"))
+    assert [row.partition_key for row in rows] == ["l", "k"]
+    with ThreadPoolExecutor(1) as threads:
+        with transaction.atomic():
+            HeldRun.objects.select_for_update(no_key=True).get(partition_key="k")
+            cancelling = threads.submit(apart, lambda: at_once.cancel_held(rows, deed=ALICE, at=NOW))
+            until_waiting(1)
+            HeldRun.objects.select_for_update(no_key=True, nowait=True).get(partition_key="l")
+        assert cancelling.result(30) == {row.pk for row in rows}
+    assert not HeldRun.objects.held().exists()
+
+
+def test_many_runs_are_locked_in_the_order_of_their_numbers():
+    writer = dag("load", RUNTIME)
+    made = newruns.create([NewRun(writer, Type.MANUAL, partition_key=key) for key in "kl"], at=NOW)
+    first, second = sorted(made, key=lambda run: run.pk)
+    DagRun.objects.filter(pk=first.pk).update(note="written anew, behind the other")
+    with ThreadPoolExecutor(1) as threads:
+        with transaction.atomic():
+            DagRun.objects.select_for_update(no_key=True).get(pk=first.pk)
+            cancelling = threads.submit(
+                apart, lambda: at_once.cancel_queued([second, first], deed=ALICE, at=NOW)
+            )
+            until_waiting(1)
+            DagRun.objects.select_for_update(no_key=True, nowait=True).get(pk=second.pk)
+        assert cancelling.result(30) == {first.pk, second.pk}
+    assert set(DagRun.objects.values_list("state", flat=True)) == {"cancelled"}
