@@ -133,14 +133,20 @@ def retry(request: HtmxRequest, pk: int) -> HttpResponse:
     how = _progress(request, pk)
     question = Question(
         title="Try again what failed?",
-        sentences=(f"{how.failed} of its keys run once more; what is done is left as it is.",),
+        sentences=(
+            f"{how.failed} of its keys run once more; what is done is left as it is.",
+            *(("It is paused: nothing starts until somebody resumes it.",) if _is_paused(how) else ()),
+        ),
         button="Try again",
         back=_page_of(pk),
     )
 
     def act(row: Backfill, by: Deed, at: datetime) -> str:
         count = engine.retry_failed(row, deed=by, at=at)
-        return f"Trying again {some(count, 'key')}." if count else "Nothing can run: each key says anew why."
+        if not count:
+            return "Nothing can run: each key says anew why."
+        when = " when it is resumed" if _is_paused(how) else ""
+        return f"Trying again {some(count, 'key')}{when}."
 
     return _do(request, question, pk, act, "", lambda how: how.failed)
 
@@ -165,6 +171,10 @@ def _do(
 
 def _is_open(how: Progress) -> bool:
     return how.backfill.completed_at is None and how.backfill.cancelled_at is None
+
+
+def _is_paused(how: Progress) -> bool:
+    return _is_open(how) and how.backfill.is_paused
 
 
 def _nothing_to_do(how: Progress) -> Question:

@@ -76,7 +76,7 @@ def cancel(backfill: Backfill, *, deed: Deed, at: datetime) -> None:
 
 @transaction.atomic
 def retry_failed(backfill: Backfill, *, deed: Deed, at: datetime, and_cancelled: bool = False) -> int:
-    """Run again what failed, and what did not run because of that.
+    """Run again what failed, and what did not run because of that. While it is paused, nothing starts yet.
 
     :returns: how many partitions that is: none of those that fail anew at once, by a definition that is still
         broken or because what they need is still not there.
@@ -89,7 +89,8 @@ def retry_failed(backfill: Backfill, *, deed: Deed, at: datetime, and_cancelled:
     opened = _open_again(row, UNDONE if and_cancelled else FAILED, at)
     if not opened:
         raise NothingToBackfill(f"backfill {row.pk} has nothing to run again")
-    _save(row, at, is_paused=False, cancelled_at=None, completed_at=None, advance_after=at)
+    is_open = row.cancelled_at is None and row.completed_at is None
+    _save(row, at, is_paused=row.is_paused and is_open, cancelled_at=None, completed_at=None, advance_after=at)
     _note("backfill retried", row, deed, at, partitions=opened.left)
     doorbell.ring(Bell.ADVANCE_BACKFILLS)
     return opened.left

@@ -92,6 +92,33 @@ class TestRetry:
         drive(backfill)
         assert counts(backfill) == {"planned": 2, "done": 2}
 
+    def test_of_a_paused_one_starts_nothing_until_it_is_resumed(self):
+        backfill = begin(producer(), max_active_runs=1)
+        turn()
+        execute(most=1, fail=["2026-03-01"])
+        turn()
+        steer(backfills.pause, backfill)
+        assert steer(backfills.retry_failed, backfill, at=NOW + SECOND) == 1
+        turn(NOW + SECOND)
+        assert execute() == []
+        assert counts(backfill) == {"planned": 10, "open": 10}
+        steer(backfills.resume, backfill)
+        assert len(drive(backfill, at=NOW + SECOND)) == 10
+
+    def test_of_one_that_was_paused_when_it_ended_goes_on(self):
+        backfill = begin(producer(), keys=("2026-03-01",))
+        turn()
+
+        def end(run):
+            steer(backfills.pause, backfill)
+            claims.fail(run, "no disk", at=NOW)
+
+        execute(end=end)
+        turn()
+        assert counts(backfill) == {"planned": 1, "failed": 1}
+        steer(backfills.retry_failed, backfill)
+        assert drive(backfill) == [["2026-03-01"]]
+
     def test_of_nothing_is_refused(self):
         backfill = begin(producer(), keys=("2026-03-01",))
         drive(backfill)

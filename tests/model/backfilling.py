@@ -61,7 +61,11 @@ class Backfills(Adopting):
         return True
 
     def retry_backfill(self, backfill: Backfill) -> bool:
-        return self._open_again(backfill, FAILED)
+        """What failed is open again; one that is paused and not over stays so."""
+        stays_paused = backfill.is_paused and not backfill.is_over
+        opened = self._open_again(backfill, FAILED)
+        backfill.is_paused |= stays_paused
+        return opened
 
     def retry(self, run: Run) -> None:
         """What had ended with it has not; a backfill that had ended ends anew."""

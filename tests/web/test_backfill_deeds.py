@@ -50,6 +50,19 @@ class TestDeeds:
         play.drive(made, timezone.now())
         assert play.counts(made) == {"planned": 10, "done": 8, "skipped": 2}
 
+    def test_of_a_paused_one_it_says_that_nothing_starts_yet(self, visitor, load):
+        made = begin(load, selection=TEN)
+        play.turn()
+        play.execute(most=1, fail=play.days(1, 10))
+        play.turn()
+        visitor.post(f"/backfills/{made.pk}/pause")
+        asked = read(visitor.get(f"/backfills/{made.pk}/retry")).text
+        assert "nothing starts until somebody resumes it" in asked
+        visitor.post(f"/backfills/{made.pk}/retry")
+        page = read(visitor.get(f"/backfills/{made.pk}")).text
+        assert "Trying again 1 key when it is resumed." in page
+        assert "Paused: nothing starts" in page
+
     def test_nothing_to_try_again_is_said(self, visitor, load):
         made = begin(load, selection=TEN)
         assert "Retry failed…" not in read(visitor.get(f"/backfills/{made.pk}")).links
