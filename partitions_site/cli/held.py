@@ -5,7 +5,16 @@ from collections.abc import Iterator
 
 from core.models import HeldRun
 from partitions_site.cli.names import called
-from partitions_site.cli.parsing import NotFound, Spoken, add_narrowing, add_numbered, deed, now
+from partitions_site.cli.parsing import (
+    NotFound,
+    Spoken,
+    add_narrowing,
+    add_numbered,
+    deed,
+    find_asset,
+    find_dag,
+    now,
+)
 from partitions_site.cli.replies import Reply, Row, done, sheet, shown, table
 from scheduling import board, holds
 from scheduling.algebra.phrases import some
@@ -31,8 +40,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def _list(given: Namespace) -> Reply:
+    """:raises NotFound: for a Dag or an asset that there is not, which must not look like nothing waiting."""
     wanted = HeldFilter(
-        verdict=given.verdict, only_late=given.late, dag=given.dag, asset=given.asset, key=given.key
+        verdict=given.verdict,
+        only_late=given.late,
+        dag=find_dag(given.dag).dag_id if given.dag else "",
+        asset=find_asset(given.asset).name if given.asset else "",
+        key=given.key,
     )
     rows = board.held_runs(wanted, now=now(), size=given.limit).rows
     return table([_row(each) for each in rows], COLUMNS, _nothing(given))

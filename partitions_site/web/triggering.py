@@ -104,6 +104,10 @@ class KeyNeeded(PartitionError):
     """A Dag whose every run is for one key was triggered without one."""
 
 
+class BlankKey(PartitionError):
+    """Blanks and nothing else: nobody means them, and a run without a key is another thing."""
+
+
 class TooManyKeys(PartitionError):
     """More keys than the trigger form takes."""
 
@@ -112,6 +116,8 @@ def _check(shown: dict[str, Any], given: Mapping[str, str]) -> None:
     """:raises PartitionError: for no key where there must be one, too many, or one that may be a mistake."""
     if shown["takes_key"] == "always" and not shown["keys"]:
         raise KeyNeeded(f"say for which partition key to run {shown['dag'].dag_id}")
+    if shown["key"] and not shown["keys"]:
+        raise BlankKey("the partition key is blank: leave the field empty for a run without one")
     if len(shown["keys"]) > MOST_KEYS:
         raise TooManyKeys(f"{len(shown['keys'])} keys are more than {MOST_KEYS}: plan a backfill for so many")
     check_meant(shown["means"].doubt, given, "trigger again")

@@ -90,7 +90,9 @@ def retry_failed(backfill: Backfill, *, deed: Deed, at: datetime, and_cancelled:
     if not opened:
         raise NothingToBackfill(f"backfill {row.pk} has nothing to run again")
     is_open = row.cancelled_at is None and row.completed_at is None
-    _save(row, at, is_paused=row.is_paused and is_open, cancelled_at=None, completed_at=None, advance_after=at)
+    _save(
+        row, at, is_paused=row.is_paused and is_open, cancelled_at=None, completed_at=None, advance_after=at
+    )
     _note("backfill retried", row, deed, at, partitions=opened.left)
     doorbell.ring(Bell.ADVANCE_BACKFILLS)
     return opened.left

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.posting import post
+from tests.browser.posting import post, post_key
 from tests.installed import Installation
 
 pytestmark = pytest.mark.browser
@@ -81,6 +81,14 @@ class TestKeys:
 
 
 class TestSentences:
+    @pytest.mark.parametrize("width", [390, 1440])
+    def test_of_the_journal_break_a_long_key(self, page: Page, installation: Installation, width: int):
+        post_key(installation, "x" * 250, {})
+        page.set_viewport_size({"width": width, "height": 860})
+        page.goto("/journal?event=failed+to+map+partition_key")
+        expect(page.locator("#rows small", has_text="xxxx").first).to_be_attached()
+        assert page.evaluate(PAST_THE_EDGE) == 0
+
     @pytest.mark.parametrize("width", [390, 1440])
     def test_keep_a_key_on_one_line(self, page: Page, width: int):
         page.set_viewport_size({"width": width, "height": 860})

@@ -31,6 +31,12 @@ class TestHeld:
         held.delete()
         assert partita("held") == "Nothing waits.\n"
 
+    @pytest.mark.parametrize(
+        ("option", "told"), [("--asset", "no asset is called"), ("--dag", "no Dag is called")]
+    )
+    def test_a_misspelled_name_is_no_empty_list(self, refused, held, option, told):
+        assert told in refused("held", option, "nosuch")
+
     def test_one_with_its_keys(self, partita, held):
         row = partita("held", "show", str(held.pk), as_json=True)
         assert row["assets"][0]["missing_keys"] == ["us"]

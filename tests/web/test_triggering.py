@@ -103,6 +103,21 @@ class TestTrigger:
         assert response.status_code == 422
         assert "say for which partition key" in read(response).text
 
+    def test_blanks_are_no_key_and_no_run_without_one(self, visitor):
+        world.dag("it", RUNTIME)
+        response = visitor.post("/trigger", {"dag": "it", "key": "   "})
+        assert response.status_code == 422
+        assert "leave the field empty for a run without one" in read(response).text
+        assert DagRun.objects.count() == 0
+
+    def test_a_key_that_is_too_long_is_told_so_and_not_cut(self, visitor):
+        world.dag("it", RUNTIME)
+        page = read(visitor.get("/trigger?dag=it"))
+        assert "maxlength" not in page.all("input", name="key")[0].attributes
+        response = visitor.post("/trigger", {"dag": "it", "key": "x" * 251})
+        assert response.status_code == 422
+        assert "250 characters" in read(response).text
+
     def test_the_same_form_sent_twice_makes_one_run(self, visitor):
         world.dag("nightly", LOCAL_DAY)
         form = read(visitor.get("/trigger?dag=nightly&key=2026-03-10")).fields
