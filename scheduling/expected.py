@@ -4,8 +4,9 @@
 2. Else by the asset's history: as long after the partition date as its last partitions usually came.
 3. Else nobody knows, and the answer says so.
 
-A key that a later round of a held run lacks was there once, so those times are past. It is expected from when
-the round was opened: when its first key came anew.
+Those times are past for a key that a later round of a held run lacks and that one before had counted when it
+fired: it is expected from when the round was opened, which is when its first key came anew. What the rounds
+before fired without never came, and is expected as ever.
 """
 
 from collections import defaultdict
@@ -95,7 +96,7 @@ class Expectations:
                 self.dags[row.asset_id].append(row.dag)
 
     def of(self, asset: Asset, key: str, *, anew: datetime | None = None) -> Expected:
-        """When `key` of `asset` is expected; if for a later round, from when on that was open."""
+        """When `key` of `asset` is expected; if it is to come anew, since when the round is open."""
         found = self._first(asset, key)
         return replace(found, at=anew, words=ANEW) if anew else found
 

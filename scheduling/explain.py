@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 
 from core.models import BackfillPartition, Dag, DagRun, HeldRun, MappingProblem
 from scheduling import coming, listening, overdue, queueing, recorded, runs, whatif, without
@@ -185,7 +186,10 @@ def _with_facts(answer: Explanation, case: Case, verdict: Verdict, now: datetime
     """`answer` with the fewest facts that let it fire, and what would happen if they came."""
     hindrances = queueing.of_dag(case.dag)
     answer = replace(answer, hindrances=hindrances)
-    lacks = lacks_of(case.listening, case.held.key, verdict, is_late=case.held.is_late)
+    if answer.held:
+        lacks = overdue.lacks_in(answer.held, listening.of_dag(case.dag), verdict)
+    else:
+        lacks = lacks_of(case.listening, case.held.key, verdict)
     way = whatif.way(case, lacks, is_open=answer.held is not None)
     if way.wanted is None:
         sentence = phrases.ended(f"It can never fire: {'; '.join(way.problems)}")
@@ -228,9 +232,8 @@ def _owed(case: Case, wanted: Sequence[Lack]) -> list[Owed]:
     assets = overdue.assets_of([case.dag.pk])[case.dag.pk]
     expectations = Expectations(assets.values())
     named = [replace(lack, keys=lack.keys[: lack.count] or ("",)) for lack in wanted]
-    anew = case.held.opened_at if case.held.is_late else None
-    told = (each for lack in named for each in overdue.owed_of(lack, assets, expectations, anew=anew))
-    return with_attempts(list(told))
+    tell = partial(overdue.owed_of, assets=assets, expectations=expectations, since=case.held.opened_at)
+    return with_attempts([each for lack in named for each in tell(lack)])
 
 
 def _is_there(case: Case, verdict: Verdict) -> bool:

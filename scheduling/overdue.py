@@ -39,19 +39,13 @@ def when_late(rows: Sequence[HeldRun], verdicts: Mapping[int, Verdict]) -> dict[
     }
     waiting = [row for row in rows if row.dag_id in heard and verdicts[row.pk].kind is Kind.WAITING]
     times: dict[int, datetime | None] = dict.fromkeys((row.pk for row in rows), None)
-    later = rounds.fired_before(waiting)
-    lacks = {
-        row.pk: lacks_of(
-            heard[row.dag_id].listening, row.partition_key, verdicts[row.pk], is_late=row.pk in later
-        )
-        for row in waiting
-    }
+    lacks = _lacks(waiting, heard, verdicts)
     if not any(lacks.values()):
         return times
     assets = assets_of(row.dag_id for row in waiting)
     expectations = Expectations(asset for leaves in assets.values() for asset in leaves.values())
     for row in waiting:
-        at = _expected_by(assets[row.dag_id], expectations, _anew(row, later))
+        at = _expected_by(row, lacks[row.pk], assets[row.dag_id], expectations)
         times[row.pk] = overdue_at(heard[row.dag_id].listening, verdicts[row.pk], lacks[row.pk], at)
     return times
 
@@ -76,21 +70,19 @@ def owed(
     :param mosts: the same for some of the rows, by primary key.
     :param assets: those of their Dags (`assets_of`), if they are known.
     """
-    heard, late = listening.of_dags({row.dag for row in rows}), rounds.fired_before(rows)
+    answers = listening.of_dags({row.dag for row in rows})
+    heard = {pk: answer for pk, answer in answers.items() if isinstance(answer, DagListening)}
+    lacks = _lacks([row for row in rows if row.dag_id in heard], heard, verdicts)
     assets = assets_of(row.dag_id for row in rows) if assets is None else assets
     expectations = Expectations(asset for leaves in assets.values() for asset in leaves.values())
     found: list[Owed] = []
     counts: list[tuple[int, int]] = []
     for row in rows:
-        answer = heard[row.dag_id]
-        if isinstance(answer, DagListening):
-            is_late, verdict = row.pk in late, verdicts[row.pk]
-            lacks = lacks_of(answer.listening, row.partition_key, verdict, is_late=is_late)
-            some = (mosts or {}).get(row.pk, most)
-            told = partial(owed_of, assets=assets[row.dag_id], expectations=expectations, most=some)
-            mine = [each for lack in lacks for each in told(lack, anew=_anew(row, late))]
-            counts.append((row.pk, len(mine)))
-            found += mine
+        some, own = (mosts or {}).get(row.pk, most), assets[row.dag_id]
+        told = partial(owed_of, assets=own, expectations=expectations, since=row.opened_at, most=some)
+        mine = [each for lack in lacks.get(row.pk, ()) for each in told(lack)]
+        counts.append((row.pk, len(mine)))
+        found += mine
     complete = iter(expected.with_attempts(found))
     return {row.pk: [] for row in rows} | {pk: [next(complete) for _ in range(count)] for pk, count in counts}
 
@@ -100,15 +92,15 @@ def owed_of(
     assets: Mapping[Leaf, Asset],
     expectations: Expectations,
     *,
+    since: datetime,
     most: int | None = None,
-    anew: datetime | None = None,
 ) -> list[Owed]:
-    """The keys that `lack` names, without what has been tried; `anew`: since when a later round is open."""
+    """The keys that `lack` names, without what has been tried; `since` when its held run is open."""
     asset = assets.get(lack.leaf)
     if asset is None:
         nobody = expected.Expected(None, f"not known: nothing defines {lack.leaf.words()}")
         return [Owed(lack.leaf, None, key, nobody) for key in lack.keys[:most]]
-    never, own = partial(expected.never, asset), partial(expectations.of, asset, anew=anew)
+    never, own = partial(expected.never, asset), partial(_expected, lack, asset, expectations, since)
     times = ((key, never(key) if key in lack.never else own(key)) for key in lack.keys[:most])
     every, sensors = tuple(expectations.dags[asset.pk]), expectations.sensors.get(asset.pk, ())
     return [Owed(lack.leaf, asset, key, at, (at.dag,) if at.dag else every, sensors) for key, at in times]
@@ -146,17 +138,44 @@ def note_late(*, now: datetime, limit: int = 200) -> int:
     return len(rows)
 
 
-def _anew(row: HeldRun, later: Collection[int]) -> datetime | None:
-    return row.opened_at if row.pk in later else None
+def lacks_in(row: HeldRun, heard: DagListening, verdict: Verdict) -> tuple[Lack, ...]:
+    """What each asset lacks for an open held run. Two queries at most."""
+    return _lacks([row], {row.dag_id: heard}, {row.pk: verdict})[row.pk]
+
+
+def _lacks(
+    rows: Sequence[HeldRun], heard: Mapping[int, DagListening], verdicts: Mapping[int, Verdict]
+) -> dict[int, tuple[Lack, ...]]:
+    """What each asset lacks, by held run. Two queries at most, the second where later rounds lack any."""
+    late = rounds.fired_before(rows)
+
+    def lacks(row: HeldRun, lost: Mapping[int, Collection[str]]) -> tuple[Lack, ...]:
+        answer, verdict = heard[row.dag_id], verdicts[row.pk]
+        gone = {answer.leaf_of[pk]: keys for pk, keys in lost.items() if pk in answer.leaf_of}
+        return lacks_of(answer.listening, row.partition_key, verdict, is_late=row.pk in late, lost=gone)
+
+    found = {row.pk: lacks(row, {}) for row in rows}
+    lost = rounds.lost([row for row in rows if row.pk in late and found[row.pk]])
+    return found | {row.pk: lacks(row, lost[row.pk]) for row in rows if lost.get(row.pk)}
 
 
 def _expected_by(
-    leaves: Mapping[Leaf, Asset], expectations: Expectations, anew: datetime | None
+    row: HeldRun, lacks: Iterable[Lack], leaves: Mapping[Leaf, Asset], expectations: Expectations
 ) -> ExpectedAt:
+    by_leaf = {lack.leaf: lack for lack in lacks}
+
     def expected_at(leaf: Leaf, key: str) -> datetime | None:
-        return expectations.of(leaves[leaf], key, anew=anew).at if leaf in leaves else None
+        if leaf not in leaves:
+            return None
+        return _expected(by_leaf[leaf], leaves[leaf], expectations, row.opened_at, key).at
 
     return expected_at
+
+
+def _expected(
+    lack: Lack, asset: Asset, expectations: Expectations, since: datetime, key: str
+) -> expected.Expected:
+    return expectations.of(asset, key, anew=since if key in lack.once else None)
 
 
 def _entry(row: HeldRun, verdict: Verdict, now: datetime) -> journal.JournalEntry:

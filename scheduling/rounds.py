@@ -16,6 +16,8 @@ Name = tuple[int, str]
 PORTION = 5000
 """Names that are asked about in one query."""
 
+_OF_NAME = ("held_run__dag_id", "held_run__partition_key")
+
 
 def any_of(names: Iterable[Name]) -> Q:
     """Held runs, or runs, of one of `names`."""
@@ -94,6 +96,24 @@ def consumed_before(rows: Collection[HeldRun], event_ids: Iterable[int]) -> set[
     consumed = ConsumedEvent.objects.filter(event__any=list(event_ids), held_run__state=HeldRun.State.FIRED)
     found = consumed.values_list("held_run__dag_id", "held_run__partition_key", "event_id")
     return {(names[dag_id, key], event_id) for dag_id, key, event_id in found if (dag_id, key) in names}
+
+
+def lost(rows: Collection[HeldRun]) -> dict[int, dict[int, list[str]]]:
+    """What each of the saved `rows` has not, and a round before had counted when it fired: keys by asset.
+
+    One query. It reads all that the rounds before had counted, and answers with what was wiped since.
+    """
+    names = {(row.dag_id, row.partition_key): row.pk for row in rows}
+    found: dict[int, dict[int, list[str]]] = {row.pk: defaultdict(list) for row in rows}
+    if not names:
+        return found
+    same = {name: OuterRef(name) for name in ("asset", "key", *_OF_NAME)}
+    now = ReceivedKey.objects.filter(held_run__any=found, **same)
+    before = HeldRun.objects.filter(any_of(names), state=HeldRun.State.FIRED)
+    gone = ReceivedKey.objects.filter(~Exists(now), held_run__in=before).order_by("asset", "key")
+    for *name, asset_id, key in gone.values_list(*_OF_NAME, "asset_id", "key").distinct():
+        found[names[tuple(name)]][asset_id].append(key)
+    return found
 
 
 def uncount(rows: Collection[int], asset: Asset, keys: Sequence[str]) -> None:

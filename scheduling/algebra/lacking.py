@@ -4,7 +4,7 @@ Nothing here decides whether it may fire: that is `verdicts.judge`.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from math import inf
 
@@ -26,7 +26,8 @@ class Lack:
     """What one asset owes: `count` of `keys`, in order. `keys` is empty where none can be named.
 
     `problem`: why nothing that comes will do. `is_beyond`: the asset is not to have so many of them, `never`
-    those that it is not: an empty one stands for all that nobody can name.
+    those that it is not: an empty one stands for all that nobody can name. `once`: those that were counted
+    when one of the key fired before; they come anew.
     """
 
     leaf: Leaf
@@ -35,6 +36,7 @@ class Lack:
     problem: str = ""
     is_beyond: bool = False
     never: Collection[str] = ()
+    once: Collection[str] = ()
 
     @property
     def spare(self) -> int:
@@ -42,14 +44,26 @@ class Lack:
         return len(self.keys) - self.count
 
 
-def lacks_of(listening: Listening, key: str, verdict: Verdict, *, is_late: bool = False) -> tuple[Lack, ...]:
+def lacks_of(
+    listening: Listening,
+    key: str,
+    verdict: Verdict,
+    *,
+    is_late: bool = False,
+    lost: Mapping[Leaf, Collection[str]] | None = None,
+) -> tuple[Lack, ...]:
     """What each asset lacks that is not there yet for a held run of `key`.
 
     :param is_late: one of its key has fired before; where all must come anew, what has been consumed lacks.
+    :param lost: what had been counted when one of its key fired before, and is not now.
     """
     anew = is_late and listening.late is Late.RESTART
     lacking = (each for each in verdict.progress if not (each.renewed if anew else each.satisfied))
-    return tuple(_lack(each, listening.mappers[each.leaf], key, anew) for each in lacking)
+    return tuple(
+        _with_once(_lack(each, mapper, key, anew), each, mapper, anew, (lost or {}).get(each.leaf, ()))
+        for each in lacking
+        if (mapper := listening.mappers[each.leaf])
+    )
 
 
 def fewest(condition: Expression, lacks: Sequence[Lack]) -> tuple[Lack, ...] | None:
@@ -102,6 +116,21 @@ def _lack(each: Progress, mapper: Mapper, key: str, anew: bool) -> Lack:
         return _that_can_come(each, (each.one,) if each.one else _that_map(mapper, key), 1)
     except Exception as error:  # a plug-in's mapper may raise anything; nobody can name a key then
         return Lack(each.leaf, (), problem=str(error) or type(error).__name__)
+
+
+def _with_once(lack: Lack, each: Progress, mapper: Mapper, anew: bool, lost: Collection[str]) -> Lack:
+    """`lack` with what was there once. Where any key will do, all stand for the one that was."""
+    if each.required is None:
+        return replace(lack, once=frozenset(lack.keys)) if lost or (anew and each.received) else lack
+    once = frozenset((*(each.consumed if anew else ()), *(_counted_as(mapper, key) for key in lost)))
+    return replace(lack, once=once) if once else lack
+
+
+def _counted_as(mapper: Mapper, key: str) -> str:
+    try:
+        return mapper.counts_as(key)
+    except Exception:  # a plug-in's mapper may raise anything; the key counted by what it said before
+        return key
 
 
 def _that_can_come(each: Progress, keys: tuple[str, ...], count: int) -> Lack:
