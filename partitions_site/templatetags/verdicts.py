@@ -15,8 +15,10 @@ MOST_MEMBERS = 62
 
 @register.simple_tag
 def verdict_state(verdict: Verdict) -> SafeString:
-    """Why a run is held: the picture of the verdict's kind and its sentence."""
+    """Why a run is held: the picture of the verdict's kind and its sentence, and when that ends by itself."""
     words = f"broken: {verdict.sentence}" if verdict.kind is Kind.BROKEN else verdict.sentence
+    if verdict.then and verdict.until:
+        words += f"; {verdict.then} at {verdict.until:%Y-%m-%d %H:%M:%S} UTC if nothing more comes"
     return markup(
         '<span class="state wraps s-{}"><span>{}</span></span>', PICTURED[verdict.kind], instants(words)
     )

@@ -63,7 +63,8 @@ class Listening:
 class Verdict:
     """`kind`, the same in words, and the progress per asset.
 
-    `until`: look again then, event or not. `gives_up`: a deadline has passed that cancels the held run.
+    `until`: look again then, event or not; `then`: what it does then where only a deadline ends its waiting.
+    `gives_up`: a deadline has passed that cancels the held run.
     `is_complete`: all that a first run of the key needs is there, by its wait policies.
     """
 
@@ -71,6 +72,7 @@ class Verdict:
     sentence: str
     progress: tuple[Progress, ...] = ()
     until: datetime | None = None
+    then: str = ""
     gives_up: bool = False
     is_complete: bool = False
 
@@ -96,9 +98,13 @@ def judge(listening: Listening, held: Held, now: datetime) -> Verdict:
     restart = held.is_late and listening.late is Late.RESTART
     arrived = (lambda leaf: by_leaf[leaf].renewed) if restart else (lambda leaf: by_leaf[leaf].satisfied)
     if not listening.condition.holds(arrived):
-        return _given_up(listening, held, by_leaf, arrived, now) or _held_back(
-            listening.condition, by_leaf, arrived, _next_deadline(listening, held, now), anew=restart
+        until = _next_deadline(listening, held, now)
+        lacking = _given_up(listening, held, by_leaf, arrived, now) or _held_back(
+            listening.condition, by_leaf, arrived, until, anew=restart
         )
+        if lacking.kind is not Kind.WAITING or until is None:
+            return lacking
+        return replace(lacking, then=_ending(judge(listening, held, until)))
     if held.paused:
         verdict = Verdict(Kind.PAUSED, "complete; the Dag is paused", progress)
     elif not held.is_late or restart:
@@ -106,6 +112,13 @@ def judge(listening: Listening, held: Held, now: datetime) -> Verdict:
     else:
         verdict = _late(listening, held, by_leaf, now)
     return replace(verdict, is_complete=True)
+
+
+def _ending(verdict: Verdict) -> str:
+    """What a held run does by itself, if nothing more comes until the `verdict` on it is this one."""
+    if verdict.gives_up:
+        return "is cancelled"
+    return "fires" if verdict.may_fire else ""
 
 
 def _given_up(

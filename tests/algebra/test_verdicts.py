@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -93,6 +94,25 @@ class TestDeadlines:
     def verdict(self, then, at=NOW, received=("tw",)):
         patient = listening(a=regions(Deadline("6h", then)))
         return judge(patient, held(opened_at=self.OPENED, received={A: fresh(*received)}), at)
+
+    @pytest.mark.parametrize(
+        ("then", "received", "ends"),
+        [
+            (Fire, ("tw",), "fires"),
+            (MinimumCount(2), ("tw", "jp"), "fires"),
+            (MinimumCount(2), ("tw",), ""),
+            (Cancel, ("tw",), "is cancelled"),
+        ],
+    )
+    def test_before_it_says_what_it_then_does_by_itself(self, then, received, ends):
+        patient = listening(a=regions(Deadline("6h", then)))
+        waiting = held(received={A: fresh(*received)})
+        assert judge(patient, waiting, NOW).then == ends
+        assert judge(patient, replace(waiting, paused=True), NOW).then == ends.replace("fires", "")
+
+    def test_one_that_another_asset_outlasts_ends_nothing(self):
+        both = listening(A & B, a=regions(Deadline("6h", Fire)))
+        assert judge(both, held(received={A: fresh("tw")}), NOW).then == ""
 
     def test_before_it_everything_is_waited_for_and_the_deadline_is_when_to_look_again(self):
         verdict = self.verdict(Fire, at=NOW - timedelta(minutes=1), received=("tw", "us"))

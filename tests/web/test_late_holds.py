@@ -1,14 +1,15 @@
 """What pages say of held runs that are late, and of who owes what they lack."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.utils import timezone
 
 from core.models import DagRun
 from scheduling import runs
 from scheduling.runs import Ask
 from tests.engine import world
-from tests.engine.world import HOURS_TO_DAY, IDENTITY, NOW, consumer, emit, hours, turn
+from tests.engine.world import HOURS_TO_DAY, IDENTITY, NOW, REGIONS, consumer, emit, hours, turn
 from tests.web.reading import read
 
 pytestmark = pytest.mark.django_db
@@ -99,3 +100,17 @@ class TestLate:
 
     def test_health_counts_them(self, visitor, late):
         assert "1 held run : a key that should have come is missing" in read(visitor.get("/health")).text
+
+
+@pytest.mark.parametrize(("then", "does"), [("fire", "fires"), ("cancel", "is cancelled")])
+def test_what_a_deadline_ends_says_when(visitor, then, does):
+    deadline = {"wait_policy": {"type": "Deadline", "after": 6 * 3600, "then": then}}
+    consumer("all", {"regional": REGIONS | deadline})
+    now = timezone.now()
+    emit("regional", "tw", at=now)
+    turn(now)
+    row = world.held("all", "all")
+    end = f"{row.opened_at + timedelta(hours=6):%Y-%m-%d %H:%M:%S} UTC"
+    for page in ("/held", f"/held?run={row.pk}", f"/held/{row.pk}"):
+        words = f"waiting on 2 of 3: keys jp, us; {does} at {end} if nothing more comes"
+        assert words in read(visitor.get(page)).text
