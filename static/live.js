@@ -116,6 +116,13 @@
     const sel = new URLSearchParams(location.search).getAll("sel").join(",");
     return link.dataset.beside + (sel && `&sel=${sel}`);
   };
+  // What closes a panel takes out what opened it of the address as it is by now.
+  const without = (name) => {
+    const here = new URL(location);
+    here.searchParams.delete(name);
+    if (!here.searchParams.get("zoom")) here.searchParams.delete("zoom"); // an empty one keeps a key from its square
+    return here.pathname + here.search;
+  };
   document.addEventListener("click", (event) => {
     if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     const link = event.target.closest?.("a[href]");
@@ -123,7 +130,7 @@
     const part = beside ? "panel" : link?.dataset.part ?? link?.closest("[data-parts]")?.dataset.parts;
     if (!link || !("dialog" in link.dataset || part) || part === "page") return;
     event.preventDefault();
-    const address = beside || selected(link);
+    const address = beside || (link.dataset.closes ? without(link.dataset.closes) : selected(link));
     if (part === "panel") htmx.trigger(link, "panel");
     if (part) fetchInto(part, address, { swap: "outerHTML", push: address });
     else fetchInto("dialog", address, { swap: "innerHTML" });

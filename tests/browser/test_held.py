@@ -58,6 +58,18 @@ class TestFromHeldToFired:
         expect(link).to_be_focused()
         assert page.url.endswith("/held?dag=sum_up_visits")
 
+    def test_closing_leaves_the_selection_as_it_is_by_then(self, page: Page, waiting: None):
+        page.goto("/held?dag=sum_up_visits")
+        page.get_by_role("link", name="2026-03-20", exact=True).click()
+        beside = page.get_by_role("complementary", name="Held run")
+        expect(beside).to_contain_text("2026-03-20")
+        page.locator("#rows tbody").get_by_role("checkbox").first.check()
+        page.wait_for_url("**sel=*")
+        beside.get_by_role("link", name="Close").click()
+        expect(beside).to_be_hidden()
+        assert "&sel=" in page.url
+        assert "run=" not in page.url
+
     def test_a_question_about_any_key_is_answered_where_it_is_asked(self, page: Page):
         page.goto("/dags/sum_up_visits")
         page.get_by_label("Partition key to explain").fill("2026-03-12")

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.posting import post
 from tests.installed import LOGIN, Installation
@@ -184,6 +184,43 @@ class TestZoom:
         page.mouse.wheel(0, -100)
         page.keyboard.up("Control")
         expect(here).to_have_text("2026-03-11")
+
+
+class TestClosing:
+    """The panel of a partition is refreshed every few seconds; here it never is, as right after a click."""
+
+    @pytest.fixture
+    def beside(self, page: Page) -> Locator:
+        page.goto("/assets/hourly_sales?zoom=2026-03-12&key=2026-03-12T03:00:00")
+        page.evaluate("delete document.getElementById('panel').dataset.live")
+        return page.get_by_role("complementary", name="Partition")
+
+    def close(self, beside: Locator) -> None:
+        beside.get_by_role("link", name="Close").click()
+        expect(beside).to_contain_text("Choose a partition")
+
+    def test_leaves_the_board_at_the_period_to_which_one_went(self, page: Page, beside: Locator):
+        page.locator("#board .crumbs").get_by_role("link", name="All").click()
+        expect(page.locator("#board .crumbs b")).to_have_text("All")
+        self.close(beside)
+        assert page.url.endswith("/assets/hourly_sales")
+
+    def test_leaves_the_state_that_was_chosen(self, page: Page, beside: Locator):
+        chip = page.get_by_role("navigation", name="States").get_by_role("link", name="missing")
+        chip.click()
+        expect(chip).to_have_attribute("aria-current", "true")
+        self.close(beside)
+        assert page.url.endswith("/assets/hourly_sales?zoom=2026-03-12&state=missing")
+
+    def test_brings_no_state_back(self, page: Page, beside: Locator):
+        page.get_by_role("navigation", name="States").get_by_role("link", name="missing").click()
+        page.wait_for_url("**state=missing*")
+        page.reload()
+        page.evaluate("delete document.getElementById('panel').dataset.live")
+        page.locator("#board .crumbs").get_by_role("link", name="All").click()
+        expect(page.locator("#board .crumbs b")).to_have_text("All")
+        self.close(beside)
+        assert page.url.endswith("/assets/hourly_sales")
 
 
 class TestKeyboard:
