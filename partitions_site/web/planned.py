@@ -1,13 +1,13 @@
 """A plan of a backfill as its page shows it: key by key, or neighbours with the same fate as one line."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
-from itertools import groupby
 
 from core.models import Dag
+from scheduling import backfills as engine
 from scheduling import board
-from scheduling.backfills import Plan
+from scheduling.backfills import Place, Plan
 from scheduling.backfills.plans import Part
 from scheduling.board import Excerpt
 
@@ -23,10 +23,13 @@ MOST_SINGLE = 50
 FEWEST = 4
 """Neighbours that become one line; fewer stay alone."""
 
+Fate = tuple[str, bool]
+"""Why a key does not run, if it does not, and whether it waits for others of the plan."""
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One key, or `count` of them from the `first` to the `last` in the order of the plan.
+    """One key, or `count` of them side by side, from the `first` to the `last` in the order of the plan.
 
     `why` they do not run; `waits`: they come after others of the plan.
     """
@@ -53,7 +56,10 @@ def lines_of(plan: Plan, show: str, first: int, *, each: bool = False) -> Lines:
     :param show: `run` or `skipped` for just those keys.
     """
     is_folded = not each and _amount(plan, show) > MOST_SINGLE
-    rows = [line for part in plan.parts for line in _of_part(part, show, is_folded)]
+    rows: list[Line] = []
+    for part in plan.parts:
+        places = engine.places_of(part.dag, part.order, now=plan.at) if is_folded else None
+        rows += _of_part(part, show, places)
     first = min(first, max(0, len(rows) - 1))
     shown = rows[first : first + LISTED]
     ends = (line.first if line.count == 1 else line.first + line.last for line in shown)
@@ -83,7 +89,8 @@ def _amount(plan: Plan, show: str) -> int:
     return counts.get(show, plan.count + plan.skipped)
 
 
-def _of_part(part: Part, show: str, is_folded: bool) -> Iterator[Line]:
+def _of_part(part: Part, show: str, places: dict[str, Place] | None) -> Iterator[Line]:
+    """A line for each key; where they have `places`, one for neighbours with the same fate."""
     skipped, waiting = part.skipped, part.waiting
     fates = ((skipped.get(key, ""), key in waiting) for key in part.order)
     wanted = (
@@ -91,9 +98,31 @@ def _of_part(part: Part, show: str, is_folded: bool) -> Iterator[Line]:
         for fate, key in zip(fates, part.order, strict=True)
         if show != ("run" if fate[0] else "skipped")
     )
-    for (why, waits), alike in groupby(wanted, key=lambda each: each[0]):
-        keys = [key for _, key in alike]
-        if is_folded and len(keys) >= FEWEST:
+    alike = ((fate, [key]) for fate, key in wanted) if places is None else _side_by_side(wanted, places)
+    for (why, waits), keys in alike:
+        if len(keys) >= FEWEST:
             yield Line(part.dag, keys[0], keys[-1], len(keys), why, waits)
         else:
             yield from (Line(part.dag, key, key, 1, why, waits) for key in keys)
+
+
+def _side_by_side(
+    wanted: Iterable[tuple[Fate, str]], places: dict[str, Place]
+) -> Iterable[tuple[Fate, list[str]]]:
+    """Keys next to each other with the same fate, in the order in which the first of each would start."""
+    found: list[tuple[Fate, list[str]]] = []
+    latest: dict[tuple[str, ...], tuple[Fate, list[str], int]] = {}
+    for fate, key in wanted:
+        row, number = places.get(key, (None, 0))
+        if row is None:
+            found.append((fate, [key]))
+            continue
+        before = latest.get(row)
+        if before and before[0] == fate and abs(before[2] - number) == 1:
+            keys = before[1]
+            keys.append(key)
+        else:
+            keys = [key]
+            found.append((fate, keys))
+        latest[row] = (fate, keys, number)
+    return found

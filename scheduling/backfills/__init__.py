@@ -13,6 +13,7 @@ from scheduling.backfills.asking import (
     TooManyKeys,
     Wanted,
 )
+from scheduling.backfills.neighbours import Place, places_of
 from scheduling.backfills.planning import plan
 from scheduling.backfills.plans import Offer, Part, Plan, shown_at
 from scheduling.backfills.sizing import size
@@ -28,6 +29,7 @@ __all__ = [
     "Offer",
     "Order",
     "Part",
+    "Place",
     "Plan",
     "Reprocess",
     "StalePlan",
@@ -37,6 +39,7 @@ __all__ = [
     "cancel",
     "is_due",
     "pause",
+    "places_of",
     "plan",
     "resume",
     "retry_failed",

@@ -70,13 +70,18 @@ class Scope:
 
     def in_order(self, keys: Iterable[str]) -> list[str]:
         """`keys` once each, the oldest first."""
-        definition = self._from_the_earliest() or self.definition
+        definition = self.numbered
         if definition is None:
             places = {key: place for place, key in enumerate(self.seen)}
             return sorted(dict.fromkeys(keys), key=lambda key: (places.get(key, len(places)), key))
         distinct = dict.fromkeys(keys)
         numbers = numbers_of(definition, distinct)
         return sorted(distinct, key=lambda key: (numbers.get(key, -1), key))
+
+    @property
+    def numbered(self) -> Partitions | None:
+        """What numbers the keys, also those before the first that is asked for unless it is named."""
+        return self._from_the_earliest() or self.definition
 
     def accepted(self, keys: Iterable[str]) -> list[str]:
         """Those of `keys` that the Dag can have by its timetable and, if there is one, by its definition."""

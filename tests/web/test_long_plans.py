@@ -5,7 +5,9 @@ import pytest
 from core.models import DagRun
 from partitions_site.web import planning
 from scheduling.algebra import specs
-from scheduling.algebra.time_shorthands import DailyPartitions
+from scheduling.algebra.dimensions import MultiPartitions
+from scheduling.algebra.partitions import StaticPartitions
+from scheduling.algebra.time_shorthands import DailyPartitions, HourlyPartitions
 from tests.backfills import play
 from tests.backfills.play import begin, execute, producer, turn
 from tests.engine.world import asset, emit
@@ -43,6 +45,59 @@ class TestManyKeys:
         assert "one line" not in every.text
         skipped = read(visitor.get(page.links["8 skipped"]))
         assert len(skipped.all("tr")) == 1 + 8
+
+    @pytest.fixture
+    def cities(self):
+        hours = HourlyPartitions("2026-03-01", end="2026-03-08")
+        definition = MultiPartitions({"city": StaticPartitions(["sf", "seattle"]), "hour": hours})
+        asset("weather", partitions=specs.dump(definition))
+        return producer("measure", writes="weather")
+
+    def test_a_line_of_composite_keys_is_of_one_row_and_has_no_gap(self, visitor, cities):
+        selection = "*|2026-03-01T03, *|[2026-03-02T00...2026-03-04T23]"
+        page = plan_of(visitor, dag="measure", selection=selection)
+        assert [row.text for row in page.all("tr")][1:] == [
+            "sf|2026-03-01T03 will run",
+            "seattle|2026-03-01T03 will run",
+            "sf|2026-03-02T00 to sf|2026-03-04T23 72 keys will run",
+            "seattle|2026-03-02T00 to seattle|2026-03-04T23 72 keys will run",
+        ]
+        page = plan_of(visitor, dag="measure", selection=selection, order="newest")
+        assert [row.text for row in page.all("tr")][1:3] == [
+            "seattle|2026-03-04T23 to seattle|2026-03-02T00 72 keys will run",
+            "sf|2026-03-04T23 to sf|2026-03-02T00 72 keys will run",
+        ]
+
+    def test_a_line_of_what_runs_goes_past_nothing_that_does_not(self, visitor, cities):
+        emit("weather", "sf|2026-03-02T12")
+        page = plan_of(visitor, dag="measure", selection="*|[2026-03-02T00...2026-03-04T23]", show="run")
+        assert [row.text for row in page.all("tr")][1:] == [
+            "sf|2026-03-02T00 to sf|2026-03-02T11 12 keys will run",
+            "seattle|2026-03-02T00 to seattle|2026-03-04T23 72 keys will run",
+            "sf|2026-03-02T13 to sf|2026-03-04T23 59 keys will run",
+        ]
+
+    def test_where_no_key_is_of_time_a_line_goes_along_the_last(self, visitor):
+        sizes = StaticPartitions([f"{number:02}" for number in range(40)])
+        definition = MultiPartitions({"shop": StaticPartitions(["a", "b"]), "size": sizes})
+        asset("stock", partitions=specs.dump(definition))
+        producer("count", writes="stock")
+        page = plan_of(visitor, dag="count", selection="*|[00...19], a|[25...39]")
+        assert [row.text for row in page.all("tr")][1:] == [
+            "a|00 to a|19 20 keys will run",
+            "a|25 to a|39 15 keys will run",
+            "b|00 to b|19 20 keys will run",
+        ]
+
+    def test_keys_that_nothing_defines_are_side_by_side_as_they_were_seen(self, visitor):
+        asset("loose")
+        producer("gather", writes="loose")
+        emit("loose", *(f"{shop}|{number:02}" for number in range(30) for shop in "ab"))
+        page = plan_of(visitor, dag="gather", selection="", run="all")
+        assert [row.text for row in page.all("tr")][1:] == [
+            "a|00 to a|29 30 keys will run",
+            "b|00 to b|29 30 keys will run",
+        ]
 
     def test_very_many_keys_are_planned_when_somebody_says_so(self, visitor, load, monkeypatch):
         monkeypatch.setattr(planning, "MOST_UNASKED", 9)
