@@ -51,6 +51,7 @@ def quiet(browser: Browser, installation: Installation, session: dict[str, objec
 
 
 def loosen(page: Page) -> None:
+    page.wait_for_load_state()  # a form asks for its fields by a script
     page.get_by_label("Kind of wait policy").select_option("MinimumCount")
     page.get_by_label("How many (needed)").fill("-1")
 

@@ -201,7 +201,7 @@ class TestClosing:
 
     def test_leaves_the_board_at_the_period_to_which_one_went(self, page: Page, beside: Locator):
         page.locator("#board .crumbs").get_by_role("link", name="All").click()
-        expect(page.locator("#board .crumbs b")).to_have_text("All")
+        expect(page.locator("#board .crumbs b")).to_have_text(["All"])
         self.close(beside)
         assert page.url.endswith("/assets/hourly_sales")
 
@@ -218,7 +218,7 @@ class TestClosing:
         page.reload()
         page.evaluate("delete document.getElementById('panel').dataset.live")
         page.locator("#board .crumbs").get_by_role("link", name="All").click()
-        expect(page.locator("#board .crumbs b")).to_have_text("All")
+        expect(page.locator("#board .crumbs b")).to_have_text(["All"])
         self.close(beside)
         assert page.url.endswith("/assets/hourly_sales")
 
