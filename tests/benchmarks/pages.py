@@ -54,7 +54,7 @@ PAGES = (
     "/assets/minutes?state=missing",
     "/assets/minutes?state=missing&row=400000",
     "/assets/minutes?sel=*&only=failed",
-    "/assets/minutes?key=2026-03-14T09:26",
+    "/assets/minutes?zoom=2026-03-14T09&key=2026-03-14T09:26",
     "/assets/stores?zoom=2025-03&key=store-007|2025-03-14",
     "/assets/stores?tab=events",
     "/assets/stores?tab=events&contains=store-499",
