@@ -5,10 +5,7 @@ that what was typed is still there when somebody else was faster.
 """
 
 import json
-from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any
 
 from django.contrib import messages
@@ -19,79 +16,26 @@ from django.utils import timezone
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods
 
-from core.models import Dag, HeldRun
+from core.models import Dag
 from partitions_site import grants, refusals
 from partitions_site.web import formspecs, specforms
 from partitions_site.web.http import HtmxRequest, answer, deed, found, go, later, sight_of, whole
-from partitions_site.web.specforms import Node
+from partitions_site.web.proposals import Proposal, left_held, name_of, proposed
 from scheduling import configuration
 from scheduling.algebra import condition_specs
-from scheduling.algebra.condition_text import InvalidCondition
 from scheduling.algebra.differences import differences
 from scheduling.algebra.errors import InvalidDefinition, PartitionError
 from scheduling.belonging import Sight
 from scheduling.configuration import StaleSchedule, history
-from scheduling.configuration.previewing import MOST_NAMED
 from scheduling.configuration.problems import Problem
 from scheduling.configuration.telling import Told
-from scheduling.configuration.trying import MOST_KEYS, Tried
+from scheduling.configuration.trying import MOST_KEYS
 
 CHANGE = "core.change_scheduleoverride"
 LONG = 60_000
 """Bytes of a schedule that is shown unasked, as a form and as JSON."""
 
 PARTS = ("dags/_editor.html", "dags/_proposal.html")
-
-
-@dataclass(slots=True)
-class Proposal:
-    """What somebody would have the Dag listen by, and what came of looking at it."""
-
-    spec: Any
-    form: Node
-    keys: tuple[str, ...] = ()
-    problem: str = ""
-    refused_at: str = ""
-    pointed: str = ""
-    tried: list[Tried] | None = None
-    trouble: str = ""
-    preview: configuration.Preview | None = None
-    typed: str = ""
-    """JSON that somebody wrote and has not filled the form with."""
-
-    is_withheld: bool = False
-    """Whether it names an asset that whoever looks is not shown: no key is named that may be of it."""
-
-    left: int | None = None
-    """How many runs are held that nothing would fire, where the Dag would listen to nothing."""
-
-    def new_problems(self, told: Told) -> list[Problem]:
-        """What would be wrong with the Dag that is not now."""
-        there = {each["sentence"] for each in told.problems}
-        return [each for each in self.preview.problems if each.sentence not in there] if self.preview else []
-
-    def mended(self, told: Told) -> list[str]:
-        """What is wrong with the Dag and would not be."""
-        if self.preview is None:
-            return []
-        after = {each.sentence for each in self.preview.problems}
-        return [each["sentence"] for each in told.problems if each["sentence"] not in after]
-
-    @property
-    def wrong_field(self) -> str:
-        """The id of what in the form is wrong; empty where that is all of it."""
-        node = specforms.place(self.form, self.refused_at)
-        return node.id if self.trouble and node is not self.form else ""
-
-    @property
-    def raw(self) -> str:
-        """What the form says, as JSON."""
-        return json.dumps(self.preview.spec if self.preview else self.spec, ensure_ascii=False, indent=2)
-
-    @property
-    def raw_name(self) -> str:
-        """What tells JSON that was left as it was shown from JSON that was changed."""
-        return _name(self.raw)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -103,14 +47,14 @@ def listening(request: HtmxRequest) -> HttpResponse:
     if request.method == "POST" and not request.user.has_perm(CHANGE, row):
         raise PermissionDenied(refusals.why_not(request.user, CHANGE, row))
     if request.method != "POST":
-        return _show(request, row, _proposed(row, row.schedule, _keys(request.GET.get("keys", ""))))
+        return _show(request, row, proposed(row, row.schedule, _keys(request.GET.get("keys", ""))))
     act = request.POST.get("act", "look")
     if act in ("back", "revert"):
         return _restore(request, row, act)
     asked = _asked(request)
     with suppress(PartitionError):  # one that cannot be read: the page says where it is wrong
         grants.check_schedule(request.user, row, asked)
-    proposal = _proposed(row, asked, _keys(request.POST.get("keys", "")))
+    proposal = proposed(row, asked, _keys(request.POST.get("keys", "")))
     proposal.typed = _typed(request)
     return _save(request, row, proposal) if act == "save" else _show(request, row, proposal)
 
@@ -145,7 +89,7 @@ def _restore(request: HtmxRequest, row: Dag, act: str) -> HttpResponse:
     try:
         proposal = _restoring(request, row, act)
     except InvalidDefinition as gone:
-        return _refused(request, row, _proposed(row, row.schedule, ()), gone)
+        return _refused(request, row, proposed(row, row.schedule, ()), gone)
     proposal.problem = str(refusal or "")
     return _show(request, row, proposal, status=_status(refusal), restores=act)
 
@@ -169,9 +113,8 @@ def _restoring(request: HtmxRequest, row: Dag, act: str) -> Proposal:
     with suppress(PartitionError):  # one that cannot be read: the page says where it is wrong
         hidden = {each.name for each in grants.unseen(request.user, row, spec) if each}
     if spec is None:
-        left = HeldRun.objects.held().filter(dag=row).count()
-        return Proposal(row.schedule, specforms.draw(row.schedule, types=_kept(row)), left=left)
-    return _proposed(row, spec, (), hidden=hidden)
+        return left_held(row)
+    return proposed(row, spec, (), hidden=hidden)
 
 
 def _restored(request: HtmxRequest, row: Dag, act: str) -> Any:
@@ -193,7 +136,7 @@ def _restored(request: HtmxRequest, row: Dag, act: str) -> Any:
 def _refused(request: HtmxRequest, row: Dag, proposal: Proposal, refusal: PartitionError) -> HttpResponse:
     """The same page again, with what was typed, beside what there is now."""
     row.refresh_from_db()
-    again = _proposed(row, proposal.spec, proposal.keys)
+    again = proposed(row, proposal.spec, proposal.keys)
     again.problem, again.typed = str(refusal), proposal.typed
     return _show(request, row, again, status=_status(refusal))
 
@@ -249,35 +192,6 @@ def _fed(proposal: Proposal, sight: Sight) -> list[tuple[str, Problem]]:
     return [(name, problem) for name, problem in new if name in shown]
 
 
-def _proposed(
-    row: Dag, spec: Any, keys: tuple[str, ...], *, hidden: Collection[str] = frozenset()
-) -> Proposal:
-    """Look at `spec`: try it on keys, and say what saving it would do. Reads only.
-
-    :param hidden: assets of which no key is shown: what becomes of held runs is counted only.
-    """
-    proposal = Proposal(spec, specforms.draw(spec, types=_kept(row)), keys, is_withheld=bool(hidden))
-    try:
-        tried = configuration.try_schedule(row, None if spec == row.schedule else spec, keys)
-        proposal.tried = [each for each in tried if each.asset not in hidden]
-        if spec != row.schedule:
-            most = 0 if hidden else MOST_NAMED
-            proposal.preview = configuration.preview(row, spec, now=timezone.now(), most=most)
-    except InvalidDefinition as refusal:
-        where = f"{refusal.path}: " if refusal.path else ""
-        proposal.trouble = f"{where}{refusal}"
-        proposal.refused_at = refusal.path
-        proposal.pointed = refusal.pointed() if isinstance(refusal, InvalidCondition) else ""
-    except PartitionError as refusal:
-        proposal.trouble = str(refusal)
-    return proposal
-
-
-def _kept(row: Dag) -> tuple[str, ...]:
-    kind = row.schedule.get("type") if isinstance(row.schedule, dict) else ""
-    return (str(kind),) if kind else ()
-
-
 def _asked(request: HtmxRequest) -> Any:
     """The spec that was sent: as the form, or as JSON if that is what was to be used."""
     if request.POST.get("use") != "raw":
@@ -291,11 +205,7 @@ def _asked(request: HtmxRequest) -> Any:
 def _typed(request: HtmxRequest) -> str:
     """The JSON that was sent, if somebody changed it and what counts is the form."""
     raw, shown = request.POST.get("raw", "").replace("\r\n", "\n"), request.POST.get("raw_name")
-    return raw if shown and request.POST.get("use") != "raw" and _name(raw) != shown else ""
-
-
-def _name(raw: str) -> str:
-    return blake2b(raw.encode(errors="surrogatepass"), digest_size=12).hexdigest()
+    return raw if shown and request.POST.get("use") != "raw" and name_of(raw) != shown else ""
 
 
 def _keys(typed: str) -> tuple[str, ...]:

@@ -4,14 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from core.models import Asset, AssetEvent, Dag, DagRun
-from scheduling import events, holds, newruns, overdue, runs
+from core.models import Asset, Dag, DagRun
+from scheduling import newruns, overdue, runs
 from scheduling.algebra import specs
 from scheduling.algebra.time_shorthands import DailyPartitions, HourlyPartitions
 from scheduling.assessing import assess
-from scheduling.events import EventReport
 from scheduling.expected import Expectations
-from scheduling.journal import Deed
 from scheduling.newruns import NewRun
 from tests.engine import world
 from tests.engine.world import HOURS_TO_DAY, IDENTITY, MINUTE, NOW, asset, emit
@@ -211,44 +209,3 @@ class TestManyAssets:
         Dag.objects.filter(dag_id="names 1").update(schedule={"type": "NoSuch"}, revision=5)
         found = self.found(assets)
         assert (found["named 1"], found["named 2"]) == (None, at(6, 2, day=11))
-
-
-class TestSensors:
-    """Where no Dag writes an asset, whoever has reported it last owes what is missing."""
-
-    def report(self, sensor, name, *keys):
-        by = Deed(by=f"sensor {sensor}", via="sensor")
-        reports = [EventReport(asset(name), key) for key in keys]
-        events.register_events(reports, source=AssetEvent.Source.SENSOR, deed=by, at=NOW)
-
-    def owing(self, key="2026-03-10"):
-        world.consumer("meet", {"a": world.IDENTITY, "b": world.IDENTITY})
-        emit("b", key)
-        world.turn()
-        row = world.held("meet", key)
-        [owed] = overdue.owed([row], holds.assess([row], now=NOW))[row.pk]
-        return owed
-
-    def test_that_reported_an_asset_owe_it(self, db):
-        bell = world.sensor("bell")
-        self.report("bell", "a", "2026-03-08", "2026-03-09")
-        owed = self.owing()
-        assert (owed.dags, owed.sensors, owed.by) == ((), (bell,), "sensor bell")
-
-    def test_that_are_gone_owe_nothing(self, db):
-        world.sensor("bell", is_active=False)
-        self.report("bell", "a", "2026-03-09")
-        assert self.owing().sensors == ()
-
-    def test_do_not_owe_what_others_report_by_now(self, db):
-        world.sensor("bell")
-        self.report("bell", "a", "2026-03-01")
-        emit("a", *(f"2026-03-0{day}" for day in range(2, 9)))
-        assert self.owing().sensors == ()
-
-    def test_do_not_owe_what_a_dag_writes(self, db):
-        world.sensor("bell")
-        made = world.dag("ingest", {"type": "PartitionedAtRuntime"}, writes=["a"])
-        self.report("bell", "a", "2026-03-09")
-        owed = self.owing()
-        assert (owed.dags, owed.sensors) == ((made,), ())

@@ -5,12 +5,14 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 
 from partitions_site import roles
+from scheduling import runs
 from scheduling.algebra import specs
 from scheduling.board import reading
+from scheduling.runs import Ask
 from scheduling.sdk import HourlyPartitions, MultiPartitions, StaticPartitions
 from tests.backfills.play import producer
 from tests.engine import world
-from tests.engine.world import HOURS_TO_DAY, asset, consumer, emit, hours, turn
+from tests.engine.world import ALICE, HOURS_TO_DAY, NOW, asset, consumer, emit, hours, turn
 from tests.web.selected import fail, trigger
 
 
@@ -90,3 +92,10 @@ def failed(db):
 @pytest.fixture
 def queued(failed):
     return trigger("nightly", "2026-03-03")[0]
+
+
+@pytest.fixture
+def run(db):
+    """One that is queued, of a Dag that names its keys as it runs."""
+    made = world.dag("nightly", {"type": "PartitionedAtRuntime"}, writes=["daily"])
+    return runs.trigger(made, Ask("2026-03-09", conf={"city": "Žalec"}), deed=ALICE, at=NOW)

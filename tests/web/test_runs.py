@@ -1,8 +1,10 @@
+"""The list of runs, and the page of one: what it was for, what it said, what it wrote."""
+
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from core.models import DagRun, DefinitionSource, JournalEntry, LogLine, Partition
+from core.models import DagRun, DefinitionSource, JournalEntry, LogLine
 from scheduling import claims, corrections, retries, runs
 from scheduling.authoring.attempts import Attempts
 from scheduling.journal import WORKER_LOST
@@ -12,12 +14,6 @@ from tests.engine.world import ALICE, HOURS_TO_DAY, MINUTE, NOW, consumer, emit,
 from tests.web.reading import read
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def run(db):
-    made = world.dag("nightly", {"type": "PartitionedAtRuntime"}, writes=["daily"])
-    return runs.trigger(made, Ask("2026-03-09", conf={"city": "Žalec"}), deed=ALICE, at=NOW)
 
 
 def test_one_that_waits_for_its_file_says_so(visitor, run):
@@ -220,69 +216,3 @@ class TestRun:
     def test_one_that_died_without_a_log_shows_all_it_has(self, visitor, run):
         claims.fail(world.start(run), "Traceback:\n  deep down\nOSError: gone", at=NOW)
         assert "deep down" in read(visitor.get(f"/runs/{run.pk}")).text
-
-
-class TestRetry:
-    def test_queues_the_same_run_again_with_the_reason(self, visitor, run):
-        claims.fail(world.start(run), "boom", at=NOW)
-        assert "Run it again?" in read(visitor.get(f"/runs/{run.pk}/retry")).text
-        response = visitor.post(f"/runs/{run.pk}/retry", {"reason": "mended"})
-        assert response["Location"] == f"/runs/{run.pk}"
-        run.refresh_from_db()
-        assert run.state == "queued"
-        assert JournalEntry.objects.get(event="run retried").reason == "mended"
-
-    def test_one_that_has_not_ended_cannot_be(self, visitor, run):
-        response = visitor.post(f"/runs/{run.pk}/retry")
-        assert response.status_code == 409
-        assert "has not ended" in read(response).text
-
-
-class TestCancel:
-    def test_ends_a_queued_run(self, visitor, run):
-        visitor.post(f"/runs/{run.pk}/cancel")
-        run.refresh_from_db()
-        assert run.state == "cancelled"
-
-    def test_asks_a_running_one_to_stop_and_says_so(self, visitor, run):
-        world.start(run)
-        visitor.post(f"/runs/{run.pk}/cancel")
-        assert "Somebody asked it to stop" in read(visitor.get(f"/runs/{run.pk}")).text
-
-    def test_one_that_has_ended_cannot_be(self, visitor, run):
-        world.finish(world.start(run), "daily")
-        response = visitor.post(f"/runs/{run.pk}/cancel")
-        assert response.status_code == 409
-        assert "has ended already" in read(response).text
-
-
-class TestMark:
-    def test_says_how_a_run_ended_and_keeps_the_reason(self, visitor, run):
-        claims.fail(world.start(run), "boom", at=NOW)
-        asked = read(visitor.get(f"/runs/{run.pk}/mark"))
-        assert "Mark the run of nightly for 2026-03-09? It is failed. Marking" in asked.text
-        assert "It runs nothing, and writes or takes back no data." in asked.text
-        assert [each.attributes["value"] for each in asked.all("input", name="as")] == ["success"]
-        answer = visitor.post(f"/runs/{run.pk}/mark", {"as": "success", "reason": "mended by hand"})
-        assert answer["Location"] == f"/runs/{run.pk}"
-        run.refresh_from_db()
-        assert run.state == "success"
-        assert not Partition.objects.filter(state="failed").exists()
-        assert JournalEntry.objects.get(event="run marked").reason == "mended by hand"
-
-    def test_one_that_runs_is_taken_from_its_worker(self, visitor, run):
-        started = world.start(run)
-        asked = read(visitor.get(f"/runs/{run.pk}/mark"))
-        assert "Whatever its worker still does for it is not recorded" in asked.text
-        visitor.post(f"/runs/{run.pk}/mark", {"as": "failed"})
-        with pytest.raises(claims.LeaseLost):
-            world.finish(started, "daily")
-        assert Partition.objects.get().state == "failed"
-
-    @pytest.mark.parametrize("state", ["failed", "queued", ""])
-    def test_marks_as_nothing_that_was_not_offered(self, visitor, run, state):
-        claims.fail(world.start(run), "boom", at=NOW)
-        answer = visitor.post(f"/runs/{run.pk}/mark", {"as": state})
-        assert answer.status_code == 409
-        assert "say how it ended" in read(answer).text
-        assert not JournalEntry.objects.filter(event="run marked").exists()
