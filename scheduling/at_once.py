@@ -93,20 +93,7 @@ def retry(
     DagRun.objects.filter(pk__in=pks).update(
         queued_at=at, run_after=at, updated_at=at, **corrections.AT_FIRST
     )
-    journal.note_all(
-        [
-            journal.entry(
-                journal.RUN_RETRIED,
-                deed=deed,
-                at=at,
-                about=run,
-                key=run.partition_key,
-                was=run.state,
-                attempt=run.attempt,
-            )
-            for run in again
-        ]
-    )
+    journal.note_all([corrections.retried(run, deed, at) for run in again])
     if pks:
         doorbell.ring(Bell.START)
     return pks

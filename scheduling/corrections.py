@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import F, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
-from core.models import Backfill, BackfillTarget, DagRun, HeldRun
+from core.models import Backfill, BackfillTarget, DagRun, HeldRun, JournalEntry
 from scheduling import doorbell, journal, rounds, states
 from scheduling.backfills import outcomes
 from scheduling.doorbell import Bell
@@ -42,18 +42,16 @@ def retry(run: DagRun, *, deed: Deed, at: datetime) -> DagRun:
     if not ended.update(queued_at=at, run_after=at, updated_at=at, **AT_FIRST):
         raise NotRunnable(f"run {run.run_id} has not ended: it can be cancelled, not retried")
     outcomes.open_again(run, at)
-    journal.note(
-        journal.RUN_RETRIED,
-        deed=deed,
-        at=at,
-        about=run,
-        key=run.partition_key,
-        was=run.state,
-        attempt=run.attempt,
-    )
+    journal.note_all([retried(run, deed, at)])
     doorbell.ring(Bell.START)
     run.refresh_from_db()
     return run
+
+
+def retried(run: DagRun, deed: Deed, at: datetime) -> JournalEntry:
+    """What the journal says of `run`, as it was before somebody queued it again."""
+    event, was = journal.RUN_RETRIED, {"was": run.state, "attempt": run.attempt}
+    return journal.entry(event, deed=deed, at=at, about=run, key=run.partition_key, **was)
 
 
 AT_FIRST: dict[str, Any] = {

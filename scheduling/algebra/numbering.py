@@ -35,7 +35,7 @@ def there(definition: Partitions, keys: Collection[str], now: datetime) -> set[s
     if not isinstance(definition, MultiPartitions):
         size = definition.count(now)
         return {key for key, number in numbers_of(definition, keys, now).items() if number < size}
-    split = _split(definition, keys)
+    split = segments_of(definition, keys)
     known = [
         there(part, {segments[place] for segments in split.values()}, now)
         for place, (_, part) in enumerate(definition.by_name)
@@ -45,6 +45,17 @@ def there(definition: Partitions, keys: Collection[str], now: datetime) -> set[s
         for key, segments in split.items()
         if all(segment in of for segment, of in zip(segments, known, strict=True))
     }
+
+
+def segments_of(definition: MultiPartitions, keys: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """The segments of those of `keys` that have as many as the definition."""
+    split: dict[str, tuple[str, ...]] = {}
+    for key in keys:
+        try:
+            split[key] = definition.segments(key)
+        except PartitionError:
+            continue
+    return split
 
 
 def _of_time(definition: TimePartitions, keys: Collection[str]) -> dict[str, int]:
@@ -71,7 +82,7 @@ def _alone(definition: Partitions, keys: Collection[str]) -> dict[str, int]:
 
 
 def _of_segments(definition: MultiPartitions, keys: Collection[str], now: datetime | None) -> dict[str, int]:
-    split = _split(definition, keys)
+    split = segments_of(definition, keys)
     turns = []
     for turn, place in enumerate(definition.by_speed()):
         part = definition.by_name[place][1]
@@ -88,13 +99,3 @@ def _of_segments(definition: MultiPartitions, keys: Collection[str], now: dateti
         else:
             found[key] = number
     return found
-
-
-def _split(definition: MultiPartitions, keys: Collection[str]) -> dict[str, tuple[str, ...]]:
-    split: dict[str, tuple[str, ...]] = {}
-    for key in keys:
-        try:
-            split[key] = definition.segments(key)
-        except PartitionError:
-            continue
-    return split

@@ -6,9 +6,8 @@ from datetime import datetime
 
 from core.models import Dag
 from scheduling.algebra.dimensions import MultiPartitions
-from scheduling.algebra.errors import PartitionError
 from scheduling.algebra.keys import DEFAULT_DELIMITER
-from scheduling.algebra.numbering import numbers_of
+from scheduling.algebra.numbering import numbers_of, segments_of
 from scheduling.algebra.partitions import Partitions
 from scheduling.backfills import scope
 
@@ -33,13 +32,7 @@ def places_of(dag: Dag, keys: Collection[str], *, now: datetime) -> dict[str, Pl
 
 
 def _of_segments(definition: MultiPartitions, keys: Collection[str]) -> dict[str, Place]:
-    along = _along(definition)
-    split: dict[str, tuple[str, ...]] = {}
-    for key in keys:
-        try:
-            split[key] = definition.segments(key)
-        except PartitionError:
-            continue
+    along, split = _along(definition), segments_of(definition, keys)
     of_one: Partitions = definition.by_name[along][1]
     numbers = numbers_of(of_one, {segments[along] for segments in split.values()})
     return {

@@ -1,7 +1,7 @@
 """Backfills played by hand: asked for, advanced, their runs executed in an instant."""
 
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime, timedelta
 
 from core.models import Asset, Backfill, BackfillPartition, Dag, DagRun
@@ -100,6 +100,10 @@ def drive(backfill: Backfill, at: datetime = NOW, most: int = 1000, **how: objec
             return done
         done += [run.keys for run in execute(now, **how)]
     raise AssertionError(f"not completed after {most} steps: {counts(backfill)}")
+
+
+def flat(lists: Iterable[Iterable[str]]) -> list[str]:
+    return [key for keys in lists for key in keys]
 
 
 def counts(backfill: Backfill) -> dict[str, int]:

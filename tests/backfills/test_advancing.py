@@ -19,6 +19,7 @@ from tests.backfills.play import (
     drive,
     execute,
     finish,
+    flat,
     producer,
     turn,
 )
@@ -26,10 +27,6 @@ from tests.engine.world import ALICE, DAILY, NOW, dag
 
 MONTHLY = {"type": "CronPartitionTimetable", "cron": "0 0 1 * *", "key_format": "%Y-%m"}
 pytestmark = pytest.mark.django_db
-
-
-def flat(lists):
-    return [key for keys in lists for key in keys]
 
 
 class TestOrder:

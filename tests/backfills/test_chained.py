@@ -9,6 +9,7 @@ from tests.backfills.play import (
     counts,
     days,
     drive,
+    flat,
     item,
     of_dag,
     producer,
@@ -17,10 +18,6 @@ from tests.backfills.play import (
 
 MONTHLY = {"type": "CronPartitionTimetable", "cron": "0 0 1 * *", "key_format": "%Y-%m"}
 pytestmark = pytest.mark.django_db
-
-
-def flat(lists):
-    return [key for keys in lists for key in keys]
 
 
 class TestChains:
