@@ -34,7 +34,7 @@ def known_keys_of(name: str) -> tuple[str, ...]:
 
     :raises NoSuchPartitions: if no asset has partitions of that name, and there never were any keys of it.
     """
-    _check_name(name)
+    _shared(name)
     return keys_of(name)
 
 
@@ -68,7 +68,7 @@ def names_of(asset: Asset) -> list[str]:
 
 def names() -> set[str]:
     """What the dynamic partitions of active assets are called."""
-    return {name for asset in _partitioned() for name in _names_in(asset.partitions)}
+    return set(_sharing())
 
 
 @transaction.atomic
@@ -80,7 +80,7 @@ def add(name: str, keys: Iterable[str], *, deed: Deed, at: datetime) -> list[str
     :raises NoSuchPartitions: if no asset has partitions of that name.
     """
     wanted = [validate_key(key) for key in dict.fromkeys(keys)]
-    _check_name(name)
+    shared = _shared(name)
     there = _there(name, wanted)
     new = [key for key in wanted if key not in there]
     # Somebody who adds the same at this moment makes it one row all the same.
@@ -90,7 +90,7 @@ def add(name: str, keys: Iterable[str], *, deed: Deed, at: datetime) -> list[str
         batch_size=1000,
     )
     if new:
-        _note("partition keys added", name, new, deed, at)
+        _note("partition keys added", name, new, shared, deed, at)
     return new
 
 
@@ -101,13 +101,13 @@ def remove(name: str, keys: Iterable[str], *, deed: Deed, at: datetime) -> list[
     :returns: the ones that were there.
     :raises NoSuchPartitions: if there are no partitions of that name, and never were.
     """
-    _check_name(name)
+    shared = _shared(name)
     gone = _there(name, keys)
     for start in range(0, len(gone), 1000):
         rows = DynamicKey.objects.there().filter(name=name, key__in=gone[start : start + 1000])
         rows.update(removed_at=at, removed_by=deed.by)
     if gone:
-        _note("partition keys removed", name, gone, deed, at)
+        _note("partition keys removed", name, gone, shared, deed, at)
     return gone
 
 
@@ -156,9 +156,10 @@ MOST_TOLD = 100
 """Keys that a journal entry names, and assets that share them; of more keys it gives the number."""
 
 
-def _note(event: str, name: str, keys: Sequence[str], deed: Deed, at: datetime) -> None:
+def _note(
+    event: str, name: str, keys: Sequence[str], shared: Sequence[Asset], deed: Deed, at: datetime
+) -> None:
     """Of partitions that several assets share it is about none of them, and names them."""
-    shared = [asset for asset in _partitioned() if name in _names_in(asset.partitions)]
     told: dict[str, Any] = {"count": len(keys), "keys": list(keys[:MOST_TOLD])}
     if len(shared) > 1:
         told["assets"] = [asset.name for asset in shared[:MOST_TOLD]]
@@ -166,8 +167,13 @@ def _note(event: str, name: str, keys: Sequence[str], deed: Deed, at: datetime) 
     journal.note(event, deed=deed, at=at, about=about, partitions=name, **told)
 
 
-def _partitioned() -> list[Asset]:
-    return list(Asset.objects.active().filter(partitions__isnull=False).order_by("name"))
+def _sharing() -> dict[str, list[Asset]]:
+    """The active assets that have the dynamic partitions of each name."""
+    found: dict[str, list[Asset]] = {}
+    for asset in Asset.objects.active().filter(partitions__isnull=False).order_by("name"):
+        for name in names_of(asset):
+            found.setdefault(name, []).append(asset)
+    return found
 
 
 def _there(name: str, keys: Iterable[str]) -> list[str]:
@@ -179,11 +185,16 @@ def _there(name: str, keys: Iterable[str]) -> list[str]:
     return found
 
 
-def _check_name(name: str) -> None:
-    known = names()
+def _shared(name: str) -> list[Asset]:
+    """The assets that have the partitions called `name`: none, if those that had them are gone.
+
+    :raises NoSuchPartitions: if there are no partitions of that name, and never were.
+    """
+    known = _sharing()
     if name not in known and not DynamicKey.objects.filter(name=name).exists():
         there = f"there are {', '.join(sorted(known))}" if known else "no asset has any"
         raise NoSuchPartitions(f"no dynamic partitions are called {name!r}: {there}")
+    return known.get(name, [])
 
 
 def _several(keys: str | Iterable[str]) -> list[str]:

@@ -58,12 +58,13 @@ def lacks_of(
     :param lost: what had been counted when one of its key fired before, and is not now.
     """
     anew = is_late and listening.late is Late.RESTART
+
+    def lack(each: Progress) -> Lack:
+        mapper = listening.mappers[each.leaf]
+        return _with_once(_lack(each, mapper, key, anew), each, mapper, anew, (lost or {}).get(each.leaf, ()))
+
     lacking = (each for each in verdict.progress if not (each.renewed if anew else each.satisfied))
-    return tuple(
-        _with_once(_lack(each, mapper, key, anew), each, mapper, anew, (lost or {}).get(each.leaf, ()))
-        for each in lacking
-        if (mapper := listening.mappers[each.leaf])
-    )
+    return tuple(map(lack, lacking))
 
 
 def fewest(condition: Expression, lacks: Sequence[Lack]) -> tuple[Lack, ...] | None:
